@@ -4,10 +4,10 @@
  * (trainyard/tf_config.h); then all processes make the same calls in the same order.
  *
  * If a process is lost, missing or belongs to another job, the call fails with an error that names
- * the process. No call hangs forever. A group is used by one thread at a time. After an error the
- * group is broken: form it again with ty_comm_reform(), or close it. With `min_members` the
- * remaining processes continue without a lost process, and a restarted process can join again.
- * Without `min_members` they wait until all processes are back.
+ * the process. No call hangs forever. A group is used by one thread at a time. After most errors
+ * the group is broken (ty_comm_broken()): form it again with ty_comm_reform(), or close it. With
+ * `min_members`, ty_comm_reform() leaves out lost processes, and a restarted process can join
+ * later. Without `min_members`, ty_comm_reform() waits until all processes are back.
  *
  * Processes prove to each other that they know the job secret. The secret comes from the option
  * `secret`, or else from TRAINYARD_JOB_SECRET or the file named by TRAINYARD_JOB_SECRET_FILE.
@@ -35,26 +35,26 @@ enum ty_comm_transport {
 
 enum ty_comm_wire {
     TY_COMM_F32,
-    /* Sums of more than a few KiB are sent over TCP as bfloat16, which halves the traffic. They are
-     * added as floats. All processes get the same bits. */
+    /* Large sums are sent over TCP as bfloat16, which halves the traffic. The receiver converts the
+     * numbers to floats before it adds them. All processes get the same bits. */
     TY_COMM_BF16,
 };
 
 struct ty_comm_options {
     uint64_t shape;     /* hash of the model's shape; processes with another shape are refused */
     const char *secret; /* NULL: from the environment */
-    int channels;       /* data connections per neighbour in the ring, 1 to 8; 0 means 1 */
+    int channels;       /* number of data connections to the next rank, 1 to 8; 0 means 1 */
     enum ty_comm_transport transport; /* the same for all processes */
     enum ty_comm_wire wire;           /* the same for all processes */
-    int join_timeout_ms;              /* limit for the wait for all processes; 0: 5 minutes */
+    int join_timeout_ms;              /* limit for forming the group; 0: 5 minutes */
     int timeout_ms;                   /* limit for a call that makes no progress; 0: 5 minutes */
-    int report_ms; /* interval between reports about missing processes; 0: 5 seconds */
+    int report_ms; /* interval between reports about missing or late processes; 0: 5 seconds */
     void (*report)(void *context, const char *line); /* may be NULL */
     void *context;
     int encrypt; /* not 0: TLS 1.3 on all connections; needs a secret; the same for all processes */
-    /* The least number of processes that continue after a loss; 0: all processes are always needed.
-     * The first forming of the group waits for all. If only rank 0 has an address (MASTER_ADDR),
-     * all are always needed. */
+    /* The least number of processes with which the group continues after a loss; 0: all processes
+     * are always needed. The first group always needs all processes. If only rank 0 has an address
+     * (MASTER_ADDR), or with more than 8192 processes, all are always needed. */
     int min_members;
     /* With min_members: a process that does not answer for this long counts as lost; 0: 5 s. */
     int peer_timeout_ms;
@@ -69,19 +69,22 @@ void ty_comm_close(struct ty_comm *comm); /* NULL-safe */
 int ty_comm_rank(const struct ty_comm *comm);
 int ty_comm_size(const struct ty_comm *comm);
 
-/* What a failed call has broken. All processes get the same value. */
+/* What a failed call has broken. All processes of a broken group get the same value. */
 enum ty_comm_broken {
     TY_COMM_BROKEN_MESSAGE, /* only this call, which was not begun; the group still works */
-    TY_COMM_BROKEN_PEER,    /* a process is lost, left or did not arrive: form the group again */
-    TY_COMM_BROKEN_GROUP,   /* the processes are incompatible: forming again does not help */
+    /* A process is lost, left or did not arrive: form the group again. Also the value after any
+     * failed ty_comm_reform(). */
+    TY_COMM_BROKEN_PEER,
+    TY_COMM_BROKEN_GROUP, /* the processes are incompatible: forming again does not help */
 };
 enum ty_comm_broken ty_comm_broken(const struct ty_comm *comm);
 
 /* Forms the group again, after TY_COMM_BROKEN_PEER, or when all processes know that a new process
  * waits to join. Every process must call ty_comm_reform(). Rank and size may change. A new process
- * has no training state: the process that is farthest ahead must broadcast its own. Memory of
- * ty_comm_allocate() keeps its address and loses its contents; a new process must make the same
- * allocations before its first call. After TY_ERROR_UNAVAILABLE the call may be repeated. */
+ * has no training state: the process that is farthest ahead must broadcast its training state.
+ * Memory of ty_comm_allocate() keeps its address and may lose its contents; a new process must make
+ * the same allocations before its first collective operation. After a failure, ty_comm_reform() may
+ * be called again. */
 int ty_comm_reform(struct ty_comm *comm, struct ty_error *error);
 
 /* Declares that this process has the training state of the group and can continue from it after a
@@ -101,7 +104,8 @@ int ty_comm_wanted(struct ty_comm *comm);
 int ty_comm_allocate(struct ty_comm *comm, size_t size, void **ret, struct ty_error *error);
 
 /* Sums `data` over all processes, element by element, in place. The result has the same bits on
- * every process and in every run. */
+ * every process. It also has the same bits in every run with the same options, number of processes
+ * and placement of ranks on machines. */
 int ty_comm_allreduce_sum_f32(struct ty_comm *comm, float *data, size_t count,
                               struct ty_error *error);
 

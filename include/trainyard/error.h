@@ -1,6 +1,7 @@
-/* The error object of the public interface of libtrainyard. It lives on the caller's stack. A
- * function that can fail takes it as the last parameter, returns 0 or a negative `enum
- * ty_error_code`, and does not change its outputs on failure. The parameter may be NULL. */
+/* The error object of the public interface of libtrainyard. The caller provides it, usually on its
+ * stack. A function that can fail takes it as the last parameter, which may be NULL, and returns 0
+ * or a negative `enum ty_error_code`. A failed function does not set *ret, but may have overwritten
+ * a part of a data buffer. */
 #ifndef TRAINYARD_ERROR_H
 #define TRAINYARD_ERROR_H
 
@@ -10,7 +11,9 @@ extern "C" {
 
 enum ty_error_code {
     TY_OK = 0,
-    TY_ERROR_DEFECT,      /* a defect of this library, or a peer that broke the protocol */
+    /* A defect of this library, an invalid message of a peer, or processes that made different
+     * calls. */
+    TY_ERROR_DEFECT,
     TY_ERROR_INVALID,     /* an invalid argument or input; the message says what is wrong */
     TY_ERROR_FORBIDDEN,   /* a peer belongs to another job or does not know the secret */
     TY_ERROR_TIMEOUT,     /* a wait took too long; the message names the peer */
@@ -23,7 +26,7 @@ enum { TY_ERROR_MESSAGE_MAX = 512 };
 
 struct ty_error {
     enum ty_error_code code;
-    char message[TY_ERROR_MESSAGE_MAX]; /* lower case, without a full stop */
+    char message[TY_ERROR_MESSAGE_MAX]; /* starts in lower case, and ends without a full stop */
 };
 
 #ifdef __cplusplus

@@ -1,16 +1,16 @@
-/* Parameter servers for any C program: processes that keep variables, which workers pull and push
- * over TCP without waiting for each other. There is one dense vector, cut into one range per
- * server, and there are tables of rows, one row per int64 id. The server applies gradients, and
- * keeps the state of the optimizer.
+/* Parameter servers for any C program: processes that keep the variables of a model. Workers pull
+ * values and push gradients over TCP, without waiting for other workers. There is one dense vector,
+ * cut into one range per server, and there are tables of rows, one row per int64 id. The server
+ * applies the gradients, and keeps the state of the optimizer.
  *
  * Every process describes the cluster (trainyard/tf_config.h). A process with the role ps calls
  * ty_ps_serve(); a chief or worker opens a ty_ps. With one worker and no ps, the variables are in
  * the memory of the worker, and the same calls work.
  *
- * A push may return before the server has applied it. If the push fails later, the next call
- * returns the error. If a server is lost, the worker waits for it and reports its name. The
- * restarted server restores its last snapshot, and the worker repeats all requests without an
- * answer. So a push may be applied twice, and pushes that were applied after the snapshot are lost.
+ * A push may return before the server has applied the gradients. If the server then refuses them, a
+ * later call returns the error. If a server is lost, the worker waits for it and reports its name.
+ * The restarted server restores its last snapshot, and the worker sends all unanswered requests
+ * again. So a push may be applied twice, and pushes that were applied after the snapshot are lost.
  * Processes prove to each other that they know the job secret. The secret comes from the option
  * `secret`, or else from TRAINYARD_JOB_SECRET or the file named by TRAINYARD_JOB_SECRET_FILE.
  * Without a secret, any process that reaches the ports can join. The data is not encrypted. A ty_ps
@@ -31,7 +31,7 @@ extern "C" {
 
 struct ty_ps;
 
-enum { TY_PS_DIMENSIONS_MAX = 1024, TY_PS_TABLES_MAX = 64, TY_PS_IDS_MAX = 1 << 20 };
+enum { TY_PS_DIMENSIONS_MAX = 1024, TY_PS_TABLES_MAX = 64, TY_PS_IDS_MAX = 1 << 20 /* per call */ };
 
 enum ty_ps_rule {
     TY_PS_SGD,     /* w -= rate·g */
@@ -61,16 +61,16 @@ int ty_ps_open(const struct ty_tf_config *config, const struct ty_ps_options *op
                struct ty_ps **ret, struct ty_error *error);
 void ty_ps_close(struct ty_ps *ps); /* NULL-safe */
 
-/* The dense vector. Every worker opens it with the same count. The first worker sets the initial
- * values, unless the servers have restored a snapshot. */
+/* The dense vector. Every worker opens it with the same count. The first worker that opens it sets
+ * the initial values, unless the servers have restored a snapshot. */
 int ty_ps_dense_open(struct ty_ps *ps, size_t count, const float *initial,
                      const struct ty_ps_update *update, struct ty_error *error);
 int ty_ps_dense_pull(struct ty_ps *ps, float *ret_values, struct ty_error *error);
 int ty_ps_dense_push(struct ty_ps *ps, const float *gradient, float rate, struct ty_error *error);
 
-/* A table. A row that was never pushed to takes no memory; its values are drawn uniformly from
- * ±range and depend only on seed and id. Tables are numbered from 0 in the order of opening, which
- * must be the same in all workers. */
+/* A table. A row that was never pushed to takes no memory; its values are random numbers between
+ * -range and range, which depend only on seed and id. Tables are numbered from 0 in the order of
+ * opening, which must be the same in all workers. */
 struct ty_ps_table {
     int dimensions;
     float range;
@@ -80,19 +80,20 @@ struct ty_ps_table {
 int ty_ps_table_open(struct ty_ps *ps, const struct ty_ps_table *table, int *ret_number,
                      struct ty_error *error);
 
-/* Pull or push the rows of `count` ids, in any order, as count × dimensions floats. A repeated id
- * is sent once; its gradients are added up and applied once. */
+/* Pull the rows of `count` ids, or push their gradients, as count × dimensions floats. The ids may
+ * be in any order. A repeated id is sent once; its gradients are added up, and the sum is applied
+ * once. */
 int ty_ps_rows_pull(struct ty_ps *ps, int table, const int64_t *ids, size_t count, float *ret_rows,
                     struct ty_error *error);
 int ty_ps_rows_push(struct ty_ps *ps, int table, const int64_t *ids, size_t count,
                     const float *gradients, float rate, struct ty_error *error);
 
-/* Calls `visit` for every row that exists, in no particular order. */
+/* Calls `visit` for every row that was ever pushed to, in no particular order. */
 int ty_ps_rows_scan(struct ty_ps *ps, int table,
                     void (*visit)(void *context, int64_t id, const float *row), void *context,
                     struct ty_error *error);
 
-/* Returns when every push so far has been applied. */
+/* Returns when the servers have applied every push of this process. */
 int ty_ps_flush(struct ty_ps *ps, struct ty_error *error);
 /* Makes every server that has a snapshot directory write a snapshot. Returns when all snapshots are
  * on disk. */
@@ -114,7 +115,7 @@ struct ty_ps_server_options {
     const char *secret;      /* NULL: from the environment */
     const char *directory;   /* directory of the snapshots; NULL: no snapshots */
     int snapshot_every_ms;   /* interval between snapshots; 0: 1 minute */
-    size_t table_memory_max; /* bytes per table; 0: no limit */
+    size_t table_memory_max; /* limit of bytes per table in this server; 0: no limit */
     /* When *stop becomes nonzero, the server writes a snapshot and ends. May be NULL. */
     const volatile sig_atomic_t *stop;
     void (*report)(void *context, const char *line); /* may be NULL */

@@ -36,9 +36,10 @@ struct ty_tf_config {
     bool sparse;      /* dynamic workers: `tasks` does not list the other workers */
 };
 
-/* Parses the text of TF_CONFIG. `master` means chief. Roles and names may be in upper or lower
- * case. `environment` and unknown members are ignored. A text without a cluster, such as "{}",
- * describes a cluster of this process alone. The caller frees *ret with ty_tf_config_free(). */
+/* Parses the text of TF_CONFIG. `master` means chief. Roles and the names of JSON members may be in
+ * upper or lower case. `environment` and unknown JSON members are ignored; a misspelt `cluster` is
+ * refused. A text without a cluster, such as "{}", describes a cluster of this process alone. The
+ * caller frees *ret with ty_tf_config_free(). */
 int ty_tf_config_parse(const char *text, struct ty_tf_config **ret, struct ty_error *error);
 
 /* Builds the description from the values of --ps_hosts, --worker_hosts (comma-separated host:port),
@@ -47,8 +48,10 @@ int ty_tf_config_from_flags(const char *ps_hosts, const char *worker_hosts, cons
                             int task_index, struct ty_tf_config **ret, struct ty_error *error);
 
 /* Reads the environment: TF_CONFIG, or else MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE. Each of
- * the four has a substitute: PET_MASTER_ADDR, PET_MASTER_PORT, PET_NODE_RANK, PET_NNODES. If none
- * is set, the cluster is this process alone. The caller frees *ret with ty_tf_config_free(). */
+ * the four has a substitute: PET_MASTER_ADDR, PET_MASTER_PORT, PET_NODE_RANK, PET_NNODES. If
+ * neither TF_CONFIG nor an address of the master is set, the cluster is this process alone; a
+ * WORLD_SIZE or RANK of several processes is then refused. The caller frees *ret with
+ * ty_tf_config_free(). */
 int ty_tf_config_from_environment(struct ty_tf_config **ret, struct ty_error *error);
 
 void ty_tf_config_free(struct ty_tf_config *config); /* NULL-safe */

@@ -1,12 +1,12 @@
 /* Nested byte budgets: they count and limit the bytes that a program keeps for its clients. A
- * budget has a parent, and every charge also counts there. If one level has no room, the charge
- * changes nothing at any level. A budget lists its children, so that the caller can find the child
- * that uses the most bytes.
+ * budget has a parent, and every charge also counts there. If one level has no room, the charge is
+ * refused, and no level counts the bytes. A budget lists its children, so that the caller can find
+ * the child that uses the most bytes.
  *
  * A budget_group is the common form: one total budget, and below it one budget per payer. A payer
  * is a user, or the address of an unauthenticated client. The caller adds its own budgets below a
- * payer, for example one per connection. This file only counts. It allocates no such bytes and
- * closes no connection. */
+ * payer, for example one per connection. This file only counts. It allocates none of the counted
+ * bytes and closes no connection. */
 #ifndef TRAINYARD_BASE_BUDGET_H
 #define TRAINYARD_BASE_BUDGET_H
 
@@ -26,8 +26,8 @@ struct budget {
 };
 
 void budget_init(struct budget *budget, struct budget *parent, size_t max);
-/* Gives all charged bytes back to the parents. The budget must have no children. May be called on
- * zeroed memory and twice. */
+/* Gives all charged bytes of this budget back to all its ancestors. The budget must have no
+ * children. May be called on zeroed memory and twice. */
 void budget_release(struct budget *budget);
 
 /* Charges `size` bytes to this budget and all its ancestors. Returns NULL on success. If a level
@@ -59,8 +59,8 @@ void budget_group_release(struct budget_group *group);
 
 /* Returns a new reference to the payer of this name. Creates the payer if it does not exist. */
 struct budget_payer *budget_payer_ref(struct budget_group *group, const char *name);
-/* Drops a reference. When the last reference is dropped, the payer is freed; it must have no
- * charged bytes then. NULL-safe; returns NULL. */
+/* Drops a reference. When the last reference is dropped, the payer's charged bytes are given back
+ * and the payer is freed. Its budget must then have no children. NULL-safe; returns NULL. */
 struct budget_payer *budget_payer_unref(struct budget_payer *payer);
 
 #endif

@@ -61,7 +61,8 @@ const struct err_info *err_info(enum err_code code);
 enum err_code err_code_of_http(int status);
 
 /* Set code and message, and return -code, so that an error path is one line: `return err_set(err,
- * ERR_INVALID, …);`. A message longer than ERR_MESSAGE_MAX is cut and ends with "…". */
+ * ERR_INVALID, …);`. A message that does not fit into ERR_MESSAGE_MAX bytes is cut and ends with
+ * "…". */
 int err_set(struct err *err, enum err_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int err_vset(struct err *err, enum err_code code, const char *format, va_list args)
@@ -74,13 +75,13 @@ int err_set_errno(struct err *err, int errnum, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Puts "<prefix>: " before the message. Keeps the code; ERR_NONE becomes ERR_INTERNAL. Returns
- * -code. */
+ * -code. If `err` is NULL, the code is unknown and -ERR_INTERNAL is returned. */
 int err_wrap(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void err_clear(struct err *err);
 
-/* Tells compilers and analyzers that the functions below return a negative value. Otherwise they
- * warn about outputs that are set only on success. */
+/* Tells compilers and analyzers that `call` returns a negative value. Without this, they warn about
+ * outputs that are set only on success. */
 #define ERR_IS_NEGATIVE(call)                                                                      \
     ({                                                                                             \
         int result_ = (call);                                                                      \

@@ -1,7 +1,7 @@
-/* Hashes with and without a key. hash_bytes() uses a secret key and is for hash tables: a client
- * that chooses the input cannot cause collisions. hash_fnv1a() and hash_mix() use no key and return
- * the same value on every machine. They are for hashes that are stored, sent to other processes or
- * used as random seeds. */
+/* Hashes with and without a key. hash_bytes() uses a key. Hash tables pass a secret key, so that a
+ * client that chooses the input cannot cause collisions. The checksums of the store pass a fixed
+ * key. hash_fnv1a() and hash_mix() use no key and return the same value on every machine. They are
+ * for hashes that are stored, sent to other processes or used as random seeds. */
 #ifndef TRAINYARD_BASE_HASH_H
 #define TRAINYARD_BASE_HASH_H
 
@@ -15,7 +15,8 @@ struct hash_key {
 void hash_key_draw(struct hash_key *key); /* draws the key from the kernel's random numbers */
 uint64_t hash_bytes(const struct hash_key *key, const void *data, size_t size); /* SipHash-1-3 */
 
-/* FNV-1a. Continues from the result of an earlier call; the first call passes HASH_FNV_START. */
+/* FNV-1a. `hash` is the result of the call for the preceding data, or HASH_FNV_START for the first
+ * data. */
 #define HASH_FNV_START UINT64_C(0xcbf29ce484222325)
 uint64_t hash_fnv1a(uint64_t hash, const void *data, size_t size);
 

@@ -1,6 +1,7 @@
-/* Logging to stderr: text on a terminal, one JSON object per line otherwise. An event is logged
- * once, by the function that the event loop called. Libraries return errors and log only at debug
- * level. The subject comes first: log_info("tfjob default/mnist", "created pod %s", name). */
+/* Logging to stderr: text on a terminal, one JSON object per line otherwise. Each failure or change
+ * is logged once, by the callback that the event loop called. Libraries return errors and log only
+ * at debug level. The subject comes first: log_info("tfjob default/mnist", "created pod %s",
+ * name). */
 #ifndef TRAINYARD_BASE_LOG_H
 #define TRAINYARD_BASE_LOG_H
 

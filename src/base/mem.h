@@ -17,9 +17,9 @@ char *mem_printf(const char *format, ...)
 
 /* Makes free() return blocks of 64 KiB and more to the system at once. This works for up to 8192
  * blocks at a time, because the kernel limits the number of mappings per process. By default, after
- * a block of up to 32 MiB is freed, malloc() keeps all later freed blocks of that size, so a server
- * that has read a few large requests keeps hundreds of megabytes. Must be called before the first
- * thread starts. */
+ * a block of up to 32 MiB is freed, malloc() keeps later freed blocks of up to that size, so a
+ * server that has read a few large requests keeps hundreds of megabytes. Must be called before the
+ * first thread starts. */
 void mem_return_large_blocks(void);
 
 /* Returns free memory to the system. By default, malloc() keeps the free memory between blocks that

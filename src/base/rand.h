@@ -1,7 +1,7 @@
 /* Random numbers from two sources. A generator with a seed returns the same numbers on every
- * machine, for simulation and training. With a key such as a sample number, N workers together draw
- * the same numbers as one worker would. Bytes from the kernel are for values that an attacker must
- * not guess. */
+ * machine, for simulation and training. If it is seeded with a key such as a sample number
+ * (rand_init_keyed()), N workers together draw the same numbers as one worker would. Bytes from the
+ * kernel are for values that an attacker must not guess. */
 #ifndef TRAINYARD_BASE_RAND_H
 #define TRAINYARD_BASE_RAND_H
 
@@ -23,7 +23,7 @@ double rand_unit(struct rand *rand);   /* uniform in [0, 1) */
 double rand_normal(struct rand *rand); /* normal distribution, mean 0, standard deviation 1 */
 
 /* Random bytes from the kernel. rand_uuid() writes a version 4 UUID. rand_suffix() writes five
- * letters, as Kubernetes appends them to metadata.generateName. */
+ * lower-case letters and digits, as Kubernetes appends them to metadata.generateName. */
 void rand_secure(void *data, size_t size);
 void rand_uuid(char text[37]);
 void rand_suffix(char text[6]);

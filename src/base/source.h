@@ -16,7 +16,8 @@
 
 struct json;
 
-/* Columns of the shown line. The rest of a longer line becomes "…". */
+/* Maximum number of columns that are shown of a line. The parts of a longer line that are not shown
+ * become "…". */
 enum { SOURCE_SHOWN_MAX = 100 };
 
 struct source {
@@ -34,7 +35,7 @@ struct source_place {
 };
 
 /* Like err_set(), but puts the place before the message and the line after it. The line is omitted
- * if it is blank or does not exist. */
+ * if it is blank, does not exist or does not fit into the message. */
 int source_err_set(struct err *err, enum err_code code, const struct source *source,
                    struct source_place place, const char *format, ...)
     __attribute__((format(printf, 5, 6)));

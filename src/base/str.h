@@ -23,8 +23,8 @@ static inline bool str_is_empty(const char *text)
     return !text || *text == '\0';
 }
 
-/* Parse the whole string as a number. Return 0, or -ERR_BAD_REQUEST if the string is empty, has
- * other characters or is out of range. */
+/* Parse the whole string as a number. Return 0, or -ERR_BAD_REQUEST if the string is NULL, empty or
+ * not a number, or if the number is out of range. */
 int str_to_int64(const char *text, int64_t min, int64_t max, int64_t *ret, struct err *err);
 int str_to_double(const char *text, double *ret, struct err *err);
 
@@ -32,8 +32,9 @@ int str_to_double(const char *text, double *ret, struct err *err);
  * Empty pieces are included. */
 char **str_split(struct arena *arena, const char *text, char separator, size_t *ret_count);
 
-/* Returns the candidate with the smallest edit distance to `word`, or NULL if all distances are
- * above 2. Used for "did you mean …". */
+/* Returns the candidate with the smallest edit distance to `word`. Ignores candidates with a
+ * distance above 2, or whose distance is not below their length. Returns NULL if none is left. Used
+ * for "did you mean …". */
 const char *str_nearest(const char *word, const char *const *candidates, size_t count);
 
 /* Check names like Kubernetes: an RFC 1123 label, an RFC 1123 subdomain, an RFC 1035 label. A label

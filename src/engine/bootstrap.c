@@ -48,7 +48,8 @@ static int bootstrap_put(const struct bootstrap *bootstrap, struct arena *arena,
 }
 
 /* Stores the object if the store has no object with its name, or has one that cannot be read. If
- * `member` is not NULL and that member of the stored object differs, updates the member. */
+ * `member` is not NULL and that member of the stored object differs, updates the member, unless
+ * the annotation AUTO_UPDATE of the stored object is "false". */
 static int bootstrap_ensure(const struct bootstrap *bootstrap, struct arena *arena,
                             const struct kube_kind *resource, struct json *object,
                             const char *member, struct err *err)
@@ -172,8 +173,9 @@ static int remove_if_unreadable(const struct bootstrap *bootstrap, const struct 
     return result;
 }
 
-/* Removes unreadable objects that the server recreates when they are missing. An unreadable object
- * would block its owner forever: leader election, a node, a service or the API. */
+/* Removes unreadable Nodes, Endpoints, EndpointSlices, Events and Leases, and the Service of the
+ * API if it is unreadable. The server creates these objects again when it needs them. If an
+ * unreadable one stayed, its writer (a node, a controller, leader election) would fail forever. */
 static int remove_unreadable(const struct bootstrap *bootstrap, struct err *err)
 {
     static const struct kube_kind *const kinds[] = {

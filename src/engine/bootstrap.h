@@ -1,7 +1,7 @@
 /* The objects that every cluster has from the start: the first namespaces, the default service
- * account and the CA certificate in each namespace, the roles of Kubernetes, and the service
- * accounts of Kubeflow. They are written when the server starts. The objects of a new namespace are
- * written in one commit with the namespace. */
+ * account and the CA certificate in each namespace, the default roles, bindings, StorageClass
+ * and PriorityClasses, and the service accounts of Kubeflow. They are written when the server
+ * starts. The objects of a new namespace are written in one commit with the namespace. */
 #ifndef TRAINYARD_ENGINE_BOOTSTRAP_H
 #define TRAINYARD_ENGINE_BOOTSTRAP_H
 
@@ -15,7 +15,9 @@ struct bootstrap {
     const char *ca_pem; /* NULL: no ConfigMap kube-root-ca.crt is made */
 };
 
-/* Creates the objects that are missing, and updates objects from an older server that differ. */
+/* Creates the objects that are missing. Updates the rules of default ClusterRoles and the CA
+ * certificates if they differ. Removes unreadable objects that the server creates again when it
+ * needs them. */
 int bootstrap_cluster(const struct bootstrap *bootstrap, struct err *err);
 
 /* Creates the ServiceAccount "default" and the ConfigMap "kube-root-ca.crt" of a namespace. */

@@ -200,7 +200,8 @@ static struct json *make_binding(struct arena *arena, size_t position)
     return binding;
 }
 
-/* Makes the same binding as the pipeline controller makes in other namespaces. */
+/* Makes the RoleBinding of an account to its role. For PIPELINE_RUNNER, the pipeline controller
+ * makes this binding in other namespaces. */
 static struct json *make_account_binding(struct arena *arena, size_t position)
 {
     const char *namespace_ = ACCOUNTS[position].namespace_, *name = ACCOUNTS[position].name;

@@ -94,7 +94,7 @@ void dispatch_handle(struct engine *engine, struct http_exchange *exchange,
         return;
     if (route->resource->warning)
         api_warn(call, route->resource->warning);
-    /* The query of a proxy request is for the other server. */
+    /* The query of a proxy request is for the server behind the proxy. */
     if ((route->sub != SUB_PROXY && api_read_options(call, &err) < 0) ||
         (dispatch_returns_objects(route->sub) &&
          (api_choose_form(call, &err) < 0 || api_reserve_body(call, &err) < 0)))

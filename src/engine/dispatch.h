@@ -1,4 +1,5 @@
-/* Authorizes a routed request of an identified user and calls the handler of its verb. */
+/* Authorizes a routed request of an identified user and calls the handler of its subresource or
+ * verb. */
 #ifndef TRAINYARD_ENGINE_DISPATCH_H
 #define TRAINYARD_ENGINE_DISPATCH_H
 

@@ -213,7 +213,7 @@ static const struct http_request *forgive_slash(struct arena *arena,
     if (kept == size ||
         !(str_has_prefix(path, "/api/") || str_has_prefix(path, "/apis/") ||
           (kept == strlen("/version") && str_has_prefix(path, "/version"))) ||
-        route_proxy_rest(path)) /* the slash may have a meaning for the other server */
+        route_proxy_rest(path)) /* the slash may have a meaning for the server behind the proxy */
         return request;
     struct http_request *forgiven = ARENA_NEW(arena, struct http_request);
     *forgiven = *request;
@@ -232,7 +232,7 @@ static bool announces_body(const struct http_request *request)
 void engine_admit(struct http_exchange *exchange, void *context)
 {
     struct engine *engine = context;
-    /* The exchange still needs its own request, because the body is read into it. */
+    /* exchange->request must not be replaced yet, because the body will be read into it. */
     const struct http_request *request = forgive_slash(exchange->arena, exchange->request);
     struct err err = ERR_INIT;
     struct route route;

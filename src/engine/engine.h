@@ -11,8 +11,9 @@
 struct budget_group;
 struct engine;
 
-/* ---- The interface to the nodes, which run the pods. node/ implements it. Without a backend, the
- * subresources log, exec, attach and portforward respond with the error that no node runs pods. */
+/* ---- The interface to the nodes, which run the pods. node/ implements it. Without a backend,
+ * requests for metrics and for the subresources log, exec, attach, portforward and proxy of pods
+ * and services get the error that no node runs pods. */
 
 /* The options of a request for a log. */
 struct engine_pod_logs {
@@ -58,17 +59,18 @@ struct engine_pod_command {
     bool in, out, err;            /* the standard streams that the client requests */
     bool terminal;                /* the streams are one terminal */
 };
-/* The standard streams of a running command. The caller of run() owns the streams, and must start
- * and close them. A stream that the client did not request is NULL. A new command with a terminal
- * has only `in`, which carries both directions. */
+/* The standard streams of a running command. The caller of run() owns the streams, and must
+ * start and close them. A stream that the client did not request is NULL. For exec with a
+ * terminal, only `in` is set, and it carries both directions. */
 struct engine_pod_lines {
     struct stream *in, *out, *err;
 };
 /* Callbacks of run(). They run on the loop thread, but never during a call of run(). */
 struct engine_pod_command_handler {
     void (*started)(void *context, const struct engine_pod_lines *lines);
-    /* The last callback, with the exit code of the command. `message` is set if the command never
-     * ran. If `err` is not NULL, no command was started or its exit code is unknown. */
+    /* The last callback, with the exit code of the command. `message` is the reason why the
+     * command never ran, or "". If `err` is not NULL, no command was started or its exit code is
+     * unknown. */
     void (*ended)(void *context, int exit_code, const char *message, const struct err *err);
 };
 
@@ -77,8 +79,9 @@ struct engine_pod_backend {
      * with a Status. */
     void (*logs)(void *context, struct http_exchange *exchange, const struct json *pod,
                  const struct engine_pod_logs *options);
-    /* Connects to a port on the pod's localhost. `done` is called once, on the loop thread, but
-     * never during this call. The returned handle is invalid after `done`. */
+    /* Connects to a port of the pod: on the pod's localhost, or else at the pod's address.
+     * `done` is called once, on the loop thread, but never during this call. The returned handle
+     * is invalid after `done`. */
     void *(*connect)(void *context, const struct json *pod, int port, engine_connect_done *done,
                      void *done_context);
     void (*connect_cancel)(void *connect); /* after this, `done` is not called */
@@ -89,7 +92,8 @@ struct engine_pod_backend {
     void *(*run)(void *context, const struct json *pod, const struct engine_pod_command *command,
                  const struct engine_pod_command_handler *handler, void *handler_context);
     void (*run_resize)(void *run, int columns, int rows); /* resizes the terminal */
-    /* Called when the client is gone. Ends a started command. No callback runs after this. */
+    /* Called when the client is gone. Ends the command of an exec; an attached container
+     * continues. No callback runs after this. */
     void (*run_close)(void *run);
     /* Called when the command has ended. The stream delivers the output that is left and then ends,
      * even if another process keeps its pipe open. */
@@ -98,7 +102,7 @@ struct engine_pod_backend {
 };
 
 /* Signs the tokens of service accounts by HMAC-SHA256 with the key of this cluster. If `make` is
- * NULL, the engine issues no tokens. */
+ * NULL, the engine issues and accepts no tokens of service accounts. */
 enum { ENGINE_SEAL_SIZE = 32 };
 struct engine_seal {
     int (*make)(void *context, const void *data, size_t size, unsigned char ret[ENGINE_SEAL_SIZE],
@@ -123,16 +127,18 @@ struct engine_options {
 
 int engine_new(struct loop *loop, struct store *store, const struct engine_options *options,
                struct engine **ret, struct err *err);
-/* Ends all watches. No write may be pending in the store. Returns NULL. */
+/* Ends all open requests, such as watches (api/open_calls.h). No write may be pending in the
+ * store. Returns NULL. */
 struct engine *engine_free(struct engine *engine);
 
 void engine_set_pod_backend(struct engine *engine, const struct engine_pod_backend *backend);
 
 /* The API: an http_handler with the engine as context. */
 void engine_handle(struct http_exchange *exchange, void *engine);
-/* The admission callback of an http_server. Before the body is read, it rejects a request that has
- * an invalid token, or that has a body and is not allowed by the roles. If it was not called, as
- * for in-process requests, engine_handle() identifies the user. */
+/* The admission callback of an http_server. It runs before the body is read. It rejects a
+ * request without a valid token, except for the paths of auth_is_open(). It also rejects a
+ * request that the roles do not allow, if the path is not a resource or the request has a body.
+ * For in-process requests it is not called, and engine_handle() identifies the user. */
 void engine_admit(struct http_exchange *exchange, void *engine);
 
 /* An http_write_refusal that writes a Status, because kubectl shows an error body only if it is a

@@ -4,7 +4,7 @@
 
 #include "engine/kinds/registry.h"
 
-/* For registry_new(). The last element has kind NULL; its hooks run for every kind. */
+/* For registry_new(). The last element has kind NULL; its `admit` runs for every kind. */
 extern const struct registry_hooks ENGINE_HOOKS[];
 
 #endif

@@ -1,5 +1,5 @@
-/* Getters for the parts of an engine, for the files of this module. Other modules use engine.h. All
- * functions must run on the loop thread. */
+/* Getters for the parts of an engine, for the files of this module. Other modules use engine.h.
+ * All functions except engine_registry() must run on the loop thread. */
 #ifndef TRAINYARD_ENGINE_INTERNAL_H
 #define TRAINYARD_ENGINE_INTERNAL_H
 

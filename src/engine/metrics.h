@@ -1,6 +1,6 @@
 /* The response to /metrics: statistics about the turns of the loop, and the bytes of memory that
- * the server uses for its clients, with their limits. As for other paths that are not resources, a
- * role must allow the path. */
+ * the server uses for its clients, with their limits. A role must allow the path /metrics, as
+ * for every path that is not a resource, except those of auth_is_open(). */
 #ifndef TRAINYARD_ENGINE_METRICS_H
 #define TRAINYARD_ENGINE_METRICS_H
 

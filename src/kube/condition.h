@@ -18,7 +18,7 @@ struct kube_condition {
 };
 
 /* Without any rule, a condition of the same type is changed in place and its other members stay.
- * lastTransitionTime becomes now_ms only if the status changes. */
+ * lastTransitionTime becomes now_ms only if the status changes or the condition is new. */
 enum kube_condition_rule {
     /* Nothing is written if the status is the same. */
     KUBE_CONDITION_KEEP_STATUS = 1 << 0,

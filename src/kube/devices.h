@@ -24,8 +24,9 @@ struct kube_devices {
 /* Marks the GPUs of an annotation as taken. A NULL or invalid annotation marks none. */
 void kube_devices_take(struct kube_devices *devices, const char *annotation);
 
-/* Returns the annotation of a pod with the first free GPUs; NULL if the pod requests none. Init
- * containers run before the other containers and use the same GPUs. */
+/* Returns the annotation that assigns the first free GPUs to the pod; NULL if the pod requests
+ * none. The caller has checked that enough GPUs are free. Init containers run before the other
+ * containers and use the same GPUs. */
 const char *kube_devices_assign(struct arena *arena, const struct json *pod,
                                 const struct kube_devices *devices);
 

@@ -74,8 +74,9 @@ static int parse_suffix(const char *text, struct suffix *ret)
     return 0;
 }
 
-/* Returns digits × 10^exponent in billionths, rounded up and limited. Digits are added one by one,
- * so that a long number cannot overflow. */
+/* Returns digits × 10^exponent as a number of billionths. `exponent` already includes the factor
+ * 10^9. The result is rounded up and limited. Digits are added one by one, so that a long number
+ * cannot overflow. */
 static wide scale_decimal(const char *digits, size_t count, int exponent)
 {
     wide value = 0;

@@ -36,7 +36,7 @@ int kube_selector_parse(struct arena *arena, const char *text, struct kube_selec
                         struct err *err);
 
 /* Reads a LabelSelector {matchLabels, matchExpressions}. As the API defines, NULL or null selects
- * nothing, and {} selects everything. */
+ * nothing, and {} selects everything. Returns 0 or -ERR_INVALID, like the next two functions. */
 int kube_selector_from_json(struct arena *arena, const struct json *label_selector,
                             struct kube_selector *ret, struct err *err);
 

@@ -74,8 +74,7 @@ bool kube_status_is_status(const struct json *object)
 }
 
 /* Uses the reason if it is known, because two error codes share HTTP status 409. "Gone" is the
- * older word for "Expired". An unknown reason is ignored, for example while a server is
- * starting. */
+ * older word for "Expired". If the reason is unknown, the HTTP status decides. */
 static enum err_code code_of(const char *reason, int http_status)
 {
     if (!str_is_empty(reason)) {

@@ -3,8 +3,8 @@
  * struct loop works with both implementations. Only net/ and node/ use the libuv loop directly
  * (loop_uv()).
  *
- * One thread runs a loop, the loop thread. No function here blocks that thread. Only loop_post()
- * may be called from another thread. */
+ * One thread runs a loop, the loop thread. No function here blocks, except loop_run() and
+ * loop_free(). Only loop_post() may be called from another thread. */
 #ifndef TRAINYARD_LOOP_LOOP_H
 #define TRAINYARD_LOOP_LOOP_H
 
@@ -20,7 +20,8 @@ struct uv_loop_s;
 int loop_new(struct loop **ret, struct err *err); /* a loop on libuv */
 struct loop *loop_free(struct loop *loop);
 
-/* Runs until loop_stop() is called, or until no timer, task, work or open handle is left. */
+/* Runs until loop_stop() is called, or until no timer, task, work or active libuv handle is
+ * left. */
 void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
 
@@ -43,10 +44,10 @@ void loop_timer_init(struct loop *loop, struct loop_timer *timer,
 void loop_timer_start(struct loop_timer *timer, int64_t delay_ms);
 void loop_timer_stop(struct loop_timer *timer);
 
-/* A callback that runs in the next turn of the loop (one iteration), after the current callbacks
- * have returned. A function defers a task when it must not call its caller back directly.
- * loop_defer() does nothing if the task is queued already. loop_defer_cancel() does nothing if the
- * task is not queued. */
+/* A callback that the loop runs soon after the current callback has returned: in this turn or in a
+ * later turn. A turn is one iteration of the loop. A function defers a task when it must not call
+ * its caller back directly. loop_defer() does nothing if the task is queued already.
+ * loop_defer_cancel() does nothing if the task is not queued. */
 struct loop_task {
     void (*callback)(struct loop_task *task);
     struct list_link link; /* owned by the loop */
@@ -54,9 +55,9 @@ struct loop_task {
 };
 void loop_defer(struct loop *loop, struct loop_task *task);
 void loop_defer_cancel(struct loop *loop, struct loop_task *task);
-/* Whether the deferred tasks of this turn have used up their time limit. Then the running task
- * should do the rest of its work in the next turn. Always false in simulation, where no time passes
- * during a turn. */
+/* Called by a deferred task. Whether the deferred tasks of this turn have used up their time limit.
+ * Then the task should do the rest of its work in the next turn. Always false in simulation, where
+ * no time passes during a turn. */
 bool loop_should_yield(const struct loop *loop);
 
 /* Runs the task on the loop thread. May be called from any thread. The task must not be queued

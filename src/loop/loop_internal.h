@@ -13,8 +13,8 @@ struct loop_ops {
     void (*stop)(struct loop *loop);
     int64_t (*now_ms)(struct loop *loop);
     int64_t (*wall_ms)(struct loop *loop);
-    /* Returns the `order` of a new timer: among timers that are due at the same time, the lowest
-     * order runs first. */
+    /* Returns the `order` of a timer that is started. Among timers that are due at the same time,
+     * the timer with the lowest order runs first. */
     uint64_t (*timer_order)(struct loop *loop);
     void (*timers_changed)(struct loop *loop); /* the earliest timer has changed, or none is left */
     void (*deferred)(struct loop *loop); /* a task was added to the empty list of deferred tasks */
@@ -24,9 +24,10 @@ struct loop_ops {
     const struct loop_turns *(*turns)(struct loop *loop);
 };
 
-/* The slowest callback of the current turn, for the log. */
+/* The slowest timer or deferred task of the current turn, for the log. */
 struct loop_slowest {
-    const void *callback; /* the address of the function; NULL: no callback has run in this turn */
+    const void *callback; /* the address of its function; NULL: no timer or task has run in this
+                             turn */
     int64_t ns;
 };
 
@@ -42,9 +43,9 @@ struct loop {
 
 void loop_init(struct loop *loop, const struct loop_ops *ops);
 
-/* Runs the tasks that are deferred before the call, for at most `budget_ns` (LOOP_NO_BUDGET: no
- * limit). A task that is deferred during the call runs in the next turn. Tasks that did not run
- * within the time limit also run in the next turn, in the same order. */
+/* Runs the tasks that were deferred before the call, and starts no further task after `budget_ns`
+ * (LOOP_NO_BUDGET: no limit). The remaining tasks run first in the next call, in the same order. A
+ * task that is deferred during this call also runs in the next call, after them. */
 enum { LOOP_NO_BUDGET = -1 };
 void loop_run_deferred(struct loop *loop, int64_t budget_ns);
 bool loop_has_deferred(const struct loop *loop);

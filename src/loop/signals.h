@@ -11,7 +11,8 @@ struct loop_signals;
  * loop_run() from returning. Returns -ERR_UNSUPPORTED in simulation. */
 int loop_signals_new(struct loop *loop, void (*callback)(void *context, int signal), void *context,
                      struct loop_signals **ret, struct err *err);
-/* Restores the earlier actions of the signals. The callback is not called after this. */
+/* Restores the default actions of the signals. The callback is not called after this. NULL-safe;
+ * returns NULL. */
 struct loop_signals *loop_signals_free(struct loop_signals *signals);
 
 #endif

@@ -16,8 +16,9 @@
 #include <uv.h>
 
 enum {
-    /* Time limit for the deferred tasks of one turn, and for its timers. Tasks and timers beyond
-     * the limit run in the next turn, so that I/O is not delayed for long. */
+    /* Time limit for the deferred tasks of one turn, and separately for the timers of one turn.
+     * Tasks and timers beyond their limit run in the next turn, so that I/O is not delayed for
+     * long. */
     BUDGET_NS = 3 * 1000 * 1000,
     /* A turn with more CPU time than this is logged at debug level. */
     LONG_TURN_NS = 20 * 1000 * 1000,
@@ -164,8 +165,8 @@ static void on_work_told(struct loop_task *task)
     work->done(work);
 }
 
-/* Called by libuv for all finished work in one turn. `done` runs in a deferred task, so that the
- * time limit of a turn applies. */
+/* libuv calls this for each finished work item, and for all of them in one turn. So `done` runs in
+ * a deferred task, to which the time limit of a turn applies. */
 static void on_work_done(uv_work_t *request, int status)
 {
     struct work_slot *slot = CONTAINER_OF(request, struct work_slot, request);

@@ -4,12 +4,12 @@
 
 #include "node/pod/record/spec.h"
 
-/* Returns the number of GPUs: the number of device files nvidia0, nvidia1, … in the directory
- * `root`, which is "/dev" except in tests. */
+/* Returns the number of device files nvidia0, nvidia1, … in the directory `root`, at most
+ * KUBE_DEVICES_MAX. `root` is "/dev" except in tests. */
 int gpus_count(const char *root);
 
-/* Adds the device files that a program needs to use the GPUs: the files of all GPUs and of the
- * driver. */
+/* Appends to `ret` the paths of the device files in `root` that a program needs to use the GPUs:
+ * those of all GPUs and those of the driver. */
 void gpus_devices(struct arena *arena, const char *root, struct pod_strings *ret);
 
 #endif

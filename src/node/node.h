@@ -8,8 +8,8 @@
 #include "loop/loop.h"
 #include "net/http/http.h"
 
-/* The resources that each node offers, as Kubernetes quantities ("1500m", "8Gi"). NULL means all
- * that the machine has. */
+/* The resources that each node offers, as Kubernetes quantities ("1500m", "8Gi"). NULL means as
+ * much as the machine has. */
 struct node_size {
     const char *cpu, *memory;
 };
@@ -48,8 +48,8 @@ struct node_namespaces *node_namespaces_abandon(struct node_namespaces *space,
 /* Opens a listening, non-blocking TCP socket on the gateway of the pod network. Pods reach the API
  * there. */
 int node_namespaces_listen(struct node_namespaces *space, int port, int *ret_fd, struct err *err);
-/* Ends every pod and the holder, also if an earlier control process started them. Used by
- * `down`. */
+/* Ends every pod, the helpers and the holder, also those that an earlier control process started.
+ * Used by `down`. */
 int node_namespaces_destroy(const char *state_dir, struct err *err);
 /* Removes everything that the cluster left outside of its state directory. Used by a `down` that
  * also deletes the state directory. Must be called after node_namespaces_destroy(). */
@@ -65,14 +65,15 @@ const char *node_plain_note(struct arena *arena, const char *state_dir);
 const char *node_note(struct arena *arena, const char *state_dir);
 
 /* Registers a file that will contain a secret. Must be called before the file is written.
- * Containers that start from now on see an empty file there, also after a later start of the
- * cluster. Returns -ERR_EXISTS if a running pod could read the file. `path` is absolute. */
+ * Containers that start after the file was written see an empty file there, in this and in later
+ * runs of the cluster; containers without namespaces see the file. Returns -ERR_EXISTS if a pod
+ * that runs now could read the file. `path` is absolute. */
 int node_secret_file_add(const struct node_namespaces *space, const char *state_dir,
                          const char *path, struct err *err);
 
-/* Finds the real path of a directory of the machine that every pod can then read and write at the
- * same path. Returns -ERR_INVALID or -ERR_NOT_FOUND, with the reason, if the directory cannot be
- * shared. `home` is the user's home directory, or NULL. */
+/* Checks that a directory of the machine can be shared with all pods, and returns its real path for
+ * node_options.shares. Returns -ERR_INVALID or -ERR_NOT_FOUND, with the reason, if the directory
+ * cannot be shared. `home` is the user's home directory, or NULL. */
 int node_share_find(struct arena *arena, const char *state_dir, const char *home, const char *path,
                     const char **ret, struct err *err);
 
@@ -90,8 +91,8 @@ struct engine_pod_backend node_runtime_backend(struct node_runtime *runtime);
 const char *node_runtime_claim_directory(struct node_runtime *runtime, struct arena *arena,
                                          const char *namespace_, const char *claim);
 
-/* The meaning of an image's name: a command in the machine's root, a command in a directory that
- * becomes the root, or the contents of an archive. `trainyard image` writes it to
+/* An image that is not imported from an archive: a command that runs in the machine's root, or a
+ * directory that becomes the root, with or without a command. node_image_add() writes it to
  * <state>/images.json. */
 struct node_image {
     const char *state_dir, *name;
@@ -100,14 +101,15 @@ struct node_image {
     const char *const *env; /* "NAME=value" */
     size_t env_count;
     const char *workdir, *rootfs; /* each may be NULL */
-    const char *const *shares;    /* directories that every pod shares, ends with NULL; or NULL */
+    const char *const *shares; /* for node_image_warning(): directories that every pod shares, ends
+                                  with NULL; or NULL */
 };
 int node_image_add(const struct node_image *image, struct err *err);
 int node_image_remove(const char *state_dir, const char *name, struct err *err);
 /* Returns the rows of the image table as a JSON array. Each row contains the image's name. */
 int node_image_list(struct arena *arena, const char *state_dir, struct json **ret, struct err *err);
-/* Returns a sentence that says why pods will not find the program of an image, or NULL if they will
- * find it. `home` is the user's home directory, or NULL. */
+/* Returns a sentence that says why pods may not find a file of the image's command, or NULL if
+ * there is no such reason. `home` is the user's home directory, or NULL. */
 const char *node_image_warning(struct arena *arena, const struct node_image *image,
                                const char *home);
 

@@ -214,8 +214,8 @@ static void send_status(struct registered_node *node)
     struct json *patch = json_object(arena), *images;
     struct json *status = node_object_status(arena, node->name, node->number, &registrar->condition,
                                              loop_wall_ms(registrar->loop));
-    /* If the table cannot be read, the status keeps the last list. Pods that need the table report
-     * the reason. */
+    /* If the image table cannot be read, the status keeps its last list of images. Pods that need
+     * the table report the reason. */
     if (image_table_load(arena, registrar->state_dir, &images, NULL) == 0)
         json_set(arena, status, "images", image_report(arena, images));
     json_set(arena, patch, "status", status);
@@ -324,8 +324,8 @@ struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client 
     return registrar;
 }
 
-/* An event about a node has the node's name as the uid too, because kubectl searches for it
- * there. */
+/* The uid in an event about a node is the node's name, because kubectl searches for such events by
+ * that uid. */
 static void tell_readiness(struct registered_node *node, const char *why)
 {
     struct kube_client *client = node->registrar->client;

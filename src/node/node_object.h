@@ -8,7 +8,8 @@
 #include "node/node.h"
 #include "node/node_pressure.h"
 
-/* Returns "127.0.0.<n+1>", the address of pods with hostNetwork. */
+/* Returns the address of node number `node`, "127.0.0.<node+1>". The node's pods with hostNetwork
+ * have the same address. */
 const char *node_object_address(struct arena *arena, int node);
 
 /* Returns the Node object to create. */
@@ -22,21 +23,23 @@ struct node_condition {
     struct node_pressure pressure;
     const char *plain;       /* the reason why pods have no namespaces; NULL if they have them */
     const char *not_ready;   /* the reason why no pod can start now; NULL if the nodes are Ready */
-    int64_t ready_change_ms; /* the wall time of the last change between Ready and not Ready */
+    int64_t ready_change_ms; /* the wall time of the last change between Ready and not Ready, or of
+                                the start */
 };
 struct json *node_object_status(struct arena *arena, const char *name, int node,
                                 const struct node_condition *condition, int64_t now_ms);
 
-/* Registers the nodes and sends their heartbeats until the registrar is freed. Each node has this
- * size, and all GPUs and images of the machine. The strings must outlive the registrar. */
+/* Registers the nodes and sends their heartbeats until the registrar is freed. Each node offers
+ * `size`, and all GPUs and images of the machine. `names` and the strings must outlive the
+ * registrar. */
 struct node_registrar;
 struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client *client,
                                           const char *state_dir, const char *const *names,
                                           const struct node_size *size, int gpus,
                                           const char *plain);
 /* Reports the nodes as not Ready because pods get no network; `why` is the reason. If `why` is
- * NULL, reports them as Ready again. The status and one event per node are sent at once. `why` must
- * live as long as the process. */
+ * NULL, reports them as Ready again. If this changes whether the nodes are Ready, their status and
+ * one event per node are sent at once. `why` must outlive the registrar. */
 void node_registrar_set_network_down(struct node_registrar *registrar, const char *why);
 struct node_registrar *node_registrar_free(struct node_registrar *registrar);
 

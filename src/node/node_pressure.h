@@ -12,17 +12,19 @@ enum node_pressure_kind { PRESSURE_MEMORY, PRESSURE_DISK, PRESSURE_PIDS, PRESSUR
 struct node_room {
     int64_t memory_bytes;           /* includes the page cache that the kernel can drop */
     int64_t disk_bytes, disk_files; /* in the file system of the state directory */
-    int64_t tasks;
+    int64_t tasks;                  /* processes and threads that can still be started */
 };
 void node_room_read(const char *state_dir, struct node_room *ret);
 
 struct node_pressure {
     bool is_high[PRESSURE_KINDS];
-    int64_t since_ms[PRESSURE_KINDS]; /* the wall time of the last change */
+    int64_t since_ms[PRESSURE_KINDS]; /* the wall time at which is_high changed last, or of
+                                         node_pressure_init() */
 };
-/* Starts without pressure since `now_ms`. */
+/* Marks every resource as not under pressure since `now_ms`. */
 void node_pressure_init(struct node_pressure *pressure, int64_t now_ms);
-/* Sets which resources are under pressure. Pure. */
+/* Compares the amounts in `room` with the thresholds, and sets which resources are under pressure.
+ * Pure. */
 void node_pressure_update(struct node_pressure *pressure, const struct node_room *room,
                           int64_t now_ms);
 

@@ -1,5 +1,5 @@
-/* Marks retired nodes as not Ready; see node_retired.h. The words are those of Kubernetes' node
- * controller. */
+/* Sets the conditions of retired nodes to Unknown; see node_retired.h. The reason and the first
+ * words of the message are those of Kubernetes' node controller. */
 #include "node/node_retired.h"
 
 #include "base/str.h"

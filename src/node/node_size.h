@@ -9,8 +9,9 @@
 /* Returns the node's capacity by resource, without GPUs. */
 struct json *node_size_capacity(struct arena *arena, const struct node_size *size);
 
-/* Returns a patch of a node's annotations. If an amount was given to `up`, an annotation contains
- * the machine's own amount. Otherwise it is null, which removes the annotation. */
+/* Returns a patch of a node's annotations. The patch has one annotation per resource that `up` can
+ * set. Its value is the machine's own amount if an amount was given to `up`; otherwise it is null,
+ * which removes the annotation. */
 struct json *node_size_annotations(struct arena *arena, const struct node_size *size);
 
 #endif

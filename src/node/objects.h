@@ -16,8 +16,8 @@ struct node_objects {
     const struct json *(*next_service)(void *context, const char *namespace_, size_t *position);
 };
 
-/* Like struct node_objects, but returns objects that the caller can keep. The functions must be
- * called on the loop thread. */
+/* Like struct node_objects, but returns objects of which the caller can take a reference
+ * (kube_object_ref()). The functions must be called on the loop thread. */
 struct kube_object;
 struct node_object_source {
     struct kube_object *(*get)(void *context, const struct kube_resource *resource,

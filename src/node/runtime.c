@@ -109,7 +109,8 @@ static void routes_changed(struct node_runtime *runtime)
     host_names_changed(runtime->host.host_names);
 }
 
-/* Computes only the tables that contain the pod, because each table is computed from all pods. */
+/* Updates only the tables that contain the pod, because it takes long to compute a table: it is
+ * computed from all pods. */
 void runtime_pod_moved(struct node_runtime *runtime, const struct json *pod)
 {
     if (runtime->host.plain)

@@ -31,8 +31,8 @@ static void *connect_port(void *context, const struct json *pod, int port,
     const struct json *spec = json_get(pod, "spec"), *status = json_get(pod, "status");
     const struct pod_runner *runner = map_get(&runtime->runners, kube_meta_uid(pod));
     bool host_network = runtime->host.plain || json_get_bool(spec, "hostNetwork", false);
-    /* For a pod that is gone the directory is NULL, and the error message says that the pod is not
-     * running. */
+    /* NULL means the machine's network. For a pod that is gone the directory is "", and the error
+     * message says that the pod is not running. */
     return node_connect_inside(runtime->loop,
                                host_network ? NULL
                                : runner     ? pod_runner_directory(runner)

@@ -32,8 +32,8 @@ struct node_runtime {
 };
 
 /* ---- runtime.c */
-/* Updates the tables that contain the pod's address or name. Called for the old and for the new
- * version of a changed pod. */
+/* Updates the tables of services and of host names if they contain the pod. Called for the old and
+ * for the new version of a changed pod. */
 void runtime_pod_moved(struct node_runtime *runtime, const struct json *pod);
 
 /* ---- runtime_pods.c */

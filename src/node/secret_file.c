@@ -75,7 +75,7 @@ int node_secret_file_add(const struct node_namespaces *space, const char *state_
     if (str_has_prefix(real, arena_printf(arena, "%s/", state)))
         return 0; /* pods see nothing of the state directory */
     result = secret_file_is_listed(arena, list, real, &listed, err);
-    /* A file that does not exist when a container starts cannot be masked there. */
+    /* A file that does not exist when a container starts cannot be masked in that container. */
     if (result == 0 && !(listed && file_exists(real)) && !node_namespaces_plain(space) &&
         some_pod_runs(state_dir))
         return err_set(err, ERR_EXISTS,

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A loaded version. Only the loop thread uses it; a running prediction uses `model` on a pool
- * thread. */
+/* A loaded version. Only the loop thread accesses the struct, but a running prediction uses `model`
+ * on a pool thread. */
 struct served_classifier {
     struct classifier_model *model;
     int64_t version;

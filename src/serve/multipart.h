@@ -18,8 +18,9 @@ struct multipart_part {
     size_t size;
 };
 
-/* `content_type` is the Content-Type header of the request. Returns -ERR_BAD_REQUEST if the body is
- * not a form or exceeds a limit. */
+/* `content_type` is the Content-Type header of the request. Returns -ERR_MEDIA_TYPE if the
+ * Content-Type is not multipart/form-data, and -ERR_BAD_REQUEST if the body is malformed or exceeds
+ * a limit. */
 int multipart_parse(struct arena *arena, const char *content_type, const char *body, size_t size,
                     struct multipart_part **ret_parts, size_t *ret_count, struct err *err);
 

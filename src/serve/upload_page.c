@@ -16,8 +16,8 @@
 
 enum { THUMBNAIL_SIDE = 96 };
 
-/* A picture whose pixels (0 to 1) have a smaller standard deviation has a single colour and shows
- * no person. */
+/* If the standard deviation of the pixels (0 to 1) is smaller than this, the picture counts as a
+ * single colour without a person. */
 #define BLANK 0.02
 
 /* An upload that is processed on the pool. */
@@ -90,9 +90,10 @@ static bool is_blank_picture(const float *pixels, size_t count)
     return squares / (double)count - mean * mean < BLANK * BLANK;
 }
 
-/* Selects the part of the picture that the model gets as input. Photographs without a face are
- * refused. The cascade rarely finds drawn faces. So if the people are drawn, the whole picture
- * counts as a face unless it has a single colour. */
+/* Selects the part of the picture that the model gets as input. If `photographs` is set or `crop`
+ * is FACE_CROP_CASCADE, a picture in which the cascade (face_finder) finds no face is refused.
+ * Otherwise every picture counts as one face unless it has a single colour, because the cascade
+ * rarely finds drawn faces. */
 static int cut_face(struct upload *upload, const struct picture *picture, float *ret_pixels)
 {
     const struct upload_page_options *options = &upload->page->options;

@@ -1,7 +1,7 @@
-/* Encodes a text as its difference to a similar text, the base: pieces copied from the base, and
- * the new bytes between them. Deltas are stored only in memory, so delta_read() never reads
- * untrusted input. This saves memory because the pods of a job are nearly equal. Restoring a text
- * costs little more than a copy. */
+/* Encodes a text as a delta, which is its difference to a similar text, the base: references to
+ * pieces of the base, and the new bytes between them. Deltas are stored only in memory, so
+ * delta_read() never reads untrusted input. They save memory because the pods of a job are nearly
+ * equal. Restoring a text costs little more than a copy. */
 #ifndef TRAINYARD_STORE_DELTA_H
 #define TRAINYARD_STORE_DELTA_H
 
@@ -10,8 +10,8 @@
 /* Only this many bytes at the start of the base are used. */
 enum { DELTA_BASE_MAX = 64 * 1024 - 1 };
 
-/* Appends the difference to `delta`. The buffer overflows if the difference is larger than its
- * maximum. Takes linear time for any input. */
+/* Appends the delta of `text` to the buffer `delta`. If the buffer would exceed its maximum, it
+ * overflows (buf.h) and its content is useless. Takes time linear in both sizes for any input. */
 void delta_write(const char *base, size_t base_size, const char *text, size_t size,
                  struct buf *delta);
 

@@ -1,6 +1,6 @@
-/* A sorted map from key to value: find, insert and remove in O(log n), and iterate from any key.
- * The map is a skip list, so that iterating over all keys with a prefix follows a linked list. Keys
- * are copied; values belong to the caller. Not thread-safe. */
+/* A sorted map from key to value: find, insert and remove in O(log n) on average, and iterate from
+ * any key. The map is a skip list, so that iterating over all keys with a prefix follows a linked
+ * list. Keys are copied; values belong to the caller. Not thread-safe. */
 #ifndef TRAINYARD_STORE_KEY_INDEX_H
 #define TRAINYARD_STORE_KEY_INDEX_H
 
@@ -15,8 +15,9 @@ struct key_node {
 };
 
 struct key_index {
-    struct key_node *head; /* a node without a key, before all other nodes, with all levels */
-    int levels;            /* number of levels in use */
+    struct key_node *head; /* not in the map: the node before all others, with links on all
+                              levels */
+    int levels;            /* largest number of levels that a node has had */
     size_t count;
     struct rand rand;
 };

@@ -37,8 +37,9 @@ static struct store_entry *entry_make(struct store *store, const char *key)
     return node->value;
 }
 
-/* Returns an object that is probably similar to the next version of the key: the previous version,
- * or else the object before it in key order, because the objects of a job are neighbours there. */
+/* Returns an object that is probably similar to the next version of the key: the newest version of
+ * the key, else the object of the previous key, because the objects of a job are neighbours in key
+ * order. Returns NULL if there is neither. */
 static struct store_object *sibling_of(const struct store *store, const struct store_entry *entry,
                                        const char *key)
 {
@@ -67,17 +68,17 @@ static void entry_remove_if_idle(struct store *store, struct store_entry *entry,
 
 /* ---- history --------------------------------------------------------------------------------- */
 
-/* Removes the row of a deletion from the disk. If a damaged row of the same key exists, keeps the
- * row, because otherwise the next start would report the object as missing. */
+/* Removes the row of a deletion from the disk. If a damaged row may have the same key, keeps the
+ * row of the deletion. Without it, the next start would report the object as missing. */
 static void drop_deletion(struct store *store, const struct store_object *object)
 {
     if (!store_damage_concerns(store, object->key))
         store_writer_drop(&store->writer, object->revision);
 }
 
-/* Removes the oldest change from the history. The row of the version that the change superseded,
- * and the row of a deletion, are then removed from the disk. The disk keeps the state at
- * history.floor and every later change. */
+/* Removes the oldest change from the history, and from the disk the row of the version that this
+ * change superseded. If the change is a deletion, its own row is removed too. The disk keeps the
+ * state at history.floor and every later change. */
 static void forget_oldest(struct store *store)
 {
     struct store_event event = store_history_pop(&store->history);
@@ -109,7 +110,7 @@ static struct store_event make_event(struct store_object *object, struct store_o
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Empties the history. It then starts after revision `floor`. */
+/* Empties the history. The next change that is added to it must have the revision `floor` + 1. */
 static void restart_history(struct store *store, int64_t floor)
 {
     while (store->history.count)
@@ -179,7 +180,8 @@ static int store_load(struct store *store, struct err *err)
     if (result < 0)
         return result;
     store_damage_finish(store, last);
-    /* A watch that starts before a damaged row would miss the change of that row. */
+    /* The history starts after the last revision, because a watch that starts before a damaged row
+     * would miss the change of that row. */
     if (last != store_history_end(&store->history) || store_is_damaged(store))
         restart_history(store, last);
     store->next_revision = last + 1;

@@ -2,24 +2,26 @@
  *
  * Reads use only memory, never the disk. A write is checked and gets its revision on the loop
  * thread, so that the caller can put the revision into the data. The writer thread of the store
- * commits all queued writes in one transaction. After the commit, the writes are visible to reads
- * and watches, and `done` is called. If a commit fails, all writes of the transaction and all later
- * queued writes fail, and the store refuses writes until it is reopened.
+ * commits the queued writes in batches, each in one transaction. After the commit, the writes are
+ * visible to reads and watches, and `done` is called. If a commit fails, all writes of the
+ * transaction and all later queued writes fail, and the store refuses writes until it is reopened.
  *
- * A full disk is an exception. The store reserves some disk space (store_reserve.h). When no other
- * space is left, the store accepts only deletions and writes that prepare a deletion. It accepts
- * all writes again as soon as there is space.
+ * If a commit fails because the disk is full, the store need not be reopened. The store reserves
+ * some disk space (store_reserve.h). When no other space is left, the store accepts only deletions
+ * and writes that prepare a deletion (store_put_reserved()). It accepts all writes again when there
+ * is space.
  *
  * All functions must be called on the loop thread, and all callbacks run there.
  *
- * Similar objects share memory: one object is stored completely, the others as their differences to
- * it.
+ * In memory, one of several similar objects is kept completely, and the others as their differences
+ * to it.
  *
  * Keys are paths: "/pods/default/mnist-worker-0". Values are bytes that the store does not
  * interpret.
  *
- * Each row on disk has checksums. A damaged row is never returned by reads and never removed
- * automatically. store_damage() reports it, and `trainyard check` shows and repairs it. */
+ * The database has one row per change, with checksums. A damaged row is never returned by reads and
+ * never removed automatically. store_damage() reports it, and `trainyard check` shows and repairs
+ * it. */
 #ifndef TRAINYARD_STORE_STORE_H
 #define TRAINYARD_STORE_STORE_H
 
@@ -76,16 +78,17 @@ struct store_options {
 
 int store_open(struct loop *loop, const struct store_options *options, struct store **ret,
                struct err *err);
-/* Commits the queued writes, frees the store, then calls `closed`. */
+/* Commits the queued writes, frees the store, then calls `closed`, which may be NULL. */
 void store_close(struct store *store, void (*closed)(void *context), void *context);
 
 /* The effect of a damaged row on its object. */
 enum store_damage_effect {
-    STORE_DAMAGE_SUPERSEDED, /* a newer change of the object is intact, so nothing is missing */
+    STORE_DAMAGE_SUPERSEDED, /* a newer change of the object is intact or is a proven deletion, so
+                                nothing is missing */
     STORE_DAMAGE_DELETED, /* the row proves that the object was deleted, so the object stays deleted
                            */
-    STORE_DAMAGE_OLDER,   /* the newest version is damaged; reads return the previous version */
-    STORE_DAMAGE_MISSING, /* the only version is damaged; reads do not find the object */
+    STORE_DAMAGE_OLDER,   /* the newest version is damaged; reads return an older version */
+    STORE_DAMAGE_MISSING, /* no version is intact; reads do not find the object */
     STORE_DAMAGE_UNKNOWN, /* it is unknown to which object the row belongs */
 };
 
@@ -96,19 +99,19 @@ struct store_damaged_row {
     char *key;
     bool deleted;
     enum store_damage_effect effect;
-    int64_t counts; /* revision of the intact change that is used instead; 0: none */
+    int64_t counts; /* revision of the change that is valid instead of this row; 0: none */
 };
 
 struct store_damage {
     size_t count;                   /* number of damaged rows */
     struct store_damaged_row *rows; /* the first `rows_count` damaged rows */
     size_t rows_count;
-    /* Revisions of the first and the last acknowledged change that are missing in the database; 0:
-     * none. */
+    /* Revisions of the first and the last of the acknowledged changes that are missing in the
+     * database; 0: none is missing. */
     int64_t lost_first, lost_last;
-    /* Path of the copy of a damaged write-ahead log; NULL: the log was intact. */
+    /* Path of the copy of a damaged write-ahead log; NULL: there is no such copy. */
     const char *log_copy;
-    size_t log_frame; /* number of the first invalid frame of the log, from 1 */
+    size_t log_frame; /* number of the first invalid frame of the log, from 1; 0: none */
 };
 
 /* Returns the damage that was found when the store was opened. The pointer is valid until the store
@@ -134,27 +137,29 @@ struct store_object *store_get_pending(struct store *store, const char *key);
  * The caller unrefs the objects and frees the array. */
 size_t store_list(struct store *store, const char *prefix, struct store_object ***ret_objects);
 
-/* Like store_list(), but starts after key `after`. Used for pagination. */
+/* Like store_list(), but only for keys after `after`. Used for pagination. */
 size_t store_list_after(struct store *store, const char *prefix, const char *after,
                         struct store_object ***ret_objects);
 
 /* Whether the history has every change after revision `since`, so that a watch can start there. */
 bool store_remembers(const struct store *store, int64_t since);
 
-/* Returns 0 if all writes are accepted, else the error with which writes are refused. If the error
- * is -ERR_IO with ENOSPC, the disk is full, but deletions are still accepted. */
+/* Returns 0, or the error with which store_put() refuses all writes because a commit has failed or
+ * the disk is full. For a full disk the error is -ERR_IO with err->sys ENOSPC, and deletions are
+ * still accepted. */
 int store_check(const struct store *store, struct err *err);
 
 /* Returns the revision that the next store_put() or store_delete() gets. */
 int64_t store_next_revision(const struct store *store);
 
-/* Called once: with err NULL when the change is on disk, or with an error when the change is lost.
- * `object` is the new version, or the last version after store_delete(). */
+/* Called once: with err NULL when the change is committed, or with an error when the change is
+ * lost. `object` is the version that the caller passed to store_put() or store_delete(). */
 typedef void store_done(void *context, const struct store_object *object, const struct err *err);
 
 /* Creates or replaces an object. To create, `expected` is 0. To replace, `expected` is the revision
- * that store_get_pending() returns. Copies the data. Returns 0, or -ERR_EXISTS, -ERR_CONFLICT or
- * -ERR_NOT_FOUND if `expected` does not match; `done` is then not called. */
+ * of the object that store_get_pending() returns. Copies the data. `done` may be NULL. Returns 0;
+ * -ERR_EXISTS, -ERR_CONFLICT or -ERR_NOT_FOUND if `expected` does not match; or another error if
+ * the store refuses the write. `done` is called only if 0 is returned. */
 int store_put(struct store *store, const char *key, const void *data, size_t size, int64_t expected,
               store_done *done, void *context, struct err *err);
 
@@ -163,8 +168,8 @@ int store_put(struct store *store, const char *key, const void *data, size_t siz
 int store_put_reserved(struct store *store, const char *key, const void *data, size_t size,
                        int64_t expected, store_done *done, void *context, struct err *err);
 
-/* Deletes an object. `data` is the last version, with the resourceVersion of the deletion, which
- * watches get. Returns like store_put(). */
+/* Deletes an object. `data` is what watches get: the last version of the object, with the revision
+ * of the deletion as its resourceVersion. `expected` must not be 0. Returns like store_put(). */
 int store_delete(struct store *store, const char *key, const void *data, size_t size,
                  int64_t expected, store_done *done, void *context, struct err *err);
 
@@ -184,7 +189,8 @@ typedef void store_watch_callback(void *context, const struct store_event *event
 /* Calls `callback` for every change of a key with this prefix after revision `since`, in order and
  * exactly once: first for the changes in the history, then for new changes. If `since` is -1, only
  * new changes are delivered. The callback is called from the loop, never from within this function.
- * Returns 0, or -ERR_EXPIRED if the history does not contain all changes after `since`. */
+ * Returns 0, -ERR_EXPIRED if the history does not contain all changes after `since`, or
+ * -ERR_BAD_REQUEST if `since` is below -1. */
 int store_watch(struct store *store, const char *prefix, int64_t since,
                 store_watch_callback *callback, void *context, struct store_watch **ret,
                 struct err *err);

@@ -1,6 +1,6 @@
-/* Inspects and repairs a database that no store has open. Used by `trainyard check`. store_open()
- * and store_damage() find the damaged rows, and these functions show, accept or remove them. All
- * functions block and must not run on a loop. */
+/* Inspects and repairs a database that is not open in any store. Used by `trainyard check`.
+ * store_open() and store_damage() find the damaged rows, and these functions show, accept or remove
+ * the rows. All functions block and must not run on a loop thread. */
 #ifndef TRAINYARD_STORE_STORE_CHECK_H
 #define TRAINYARD_STORE_STORE_CHECK_H
 
@@ -8,21 +8,21 @@
 #include "base/err.h"
 #include "store/store.h"
 
-/* Runs SQLite's full integrity check. Calls `fault` for each line of its output, at most `max`
- * times. Returns the number of lines, or a negative error code. */
+/* Runs SQLite's full integrity check. Calls `fault` for each problem that the check reports, at
+ * most `max` times. Returns the number of these calls, or a negative error code. */
 int store_check_pages(const char *path, int max, void (*fault)(void *context, const char *text),
                       void *context, struct err *err);
 
-/* Appends the data of the row to `ret`, as it is on disk. */
+/* Appends the data of the row with this revision to `ret`, as it is on disk. */
 int store_check_show(const char *path, int64_t revision, struct buf *ret, struct err *err);
 
-/* Marks a damaged row as intact with its present content. The row must belong to a known object and
- * be its newest change, and its data must be a JSON object. */
+/* Writes new checksums into a damaged row, so that its present data counts as intact. The row must
+ * be the newest change of a known object and no deletion, and its data must be a JSON object. */
 int store_check_accept(const char *path, const struct store_damaged_row *row, struct err *err);
 
-/* Writes the data of each damaged row to the file `directory`/REVISION, then removes the damaged
- * rows in one transaction. Reads return the same objects as before. Lost changes are not reported
- * again. */
+/* Writes the data of each row in damage->rows to the file `directory`/REVISION, then removes these
+ * rows in one transaction. When the store is opened again, reads return the same objects as before,
+ * and lost changes are not reported again. */
 int store_check_remove(const char *path, const struct store_damage *damage, const char *directory,
                        struct err *err);
 

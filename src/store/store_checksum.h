@@ -1,7 +1,7 @@
-/* The two checksums of a row of the database. The head checksum covers revision, key, created and
- * deleted. The row checksum covers the head checksum and the data, so it alone proves that a row is
- * intact. The data is the largest part of a row. If only the data is damaged, the head checksum
- * still proves to which object the row belongs and whether it is a deletion.
+/* The two checksums of a row of the database. The head checksum covers the columns revision, key,
+ * created and deleted. The row checksum covers the head checksum and the data, so it alone proves
+ * that a row is intact. The data is the largest part of a row. If only the data is damaged, the
+ * head checksum still proves to which object the row belongs and whether it is a deletion.
  *
  * Both checksums are 64-bit SipHash-1-3 values with a fixed key. docs/design/store.md gives the
  * reasons. The checksums are part of the file format, so their computation must never change. */
@@ -16,8 +16,8 @@ uint64_t store_checksum_head(int64_t revision, const char *key, size_t key_size,
                              bool deleted);
 uint64_t store_checksum_row(uint64_t head, const void *data, size_t size);
 
-/* Whether the data looks like a JSON object. The API server writes only JSON objects, so other data
- * without a checksum is damaged. */
+/* Whether the data is a JSON object. The API server writes only JSON objects. So data that has no
+ * checksum and is not a JSON object must be damaged. */
 bool store_checksum_is_plausible(const void *data, size_t size);
 
 /* Like store_checksum_row(), but for data that had no checksum before. If the data is not

@@ -10,7 +10,8 @@
 
 enum {
     KEY_SHOWN_MAX = 1024,
-    /* Maximum number of searches for the object of a row. Each search tries every key. */
+    /* The object is searched only for this many damaged rows, because each search tries every
+     * key. */
     PROOFS_MAX = 100,
 };
 
@@ -27,8 +28,9 @@ bool store_is_damaged(const struct store *store)
 
 /* ---- the owner of a row ---------------------------------------------------------------------- */
 
-/* Whether a checksum of the row is valid if the key of the row is replaced by this key. Then the
- * row belongs to this key, and another column may be damaged. */
+/* Whether the stored head checksum of the row is valid for this key and for one of the likely
+ * values of the columns created and deleted. Then the row belongs to this key. Sets *ret_deleted to
+ * the value of deleted for which the checksum is valid. */
 static bool proves_key(const struct store_row *row, const char *key,
                        const struct store_object *version, bool *ret_deleted)
 {

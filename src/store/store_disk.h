@@ -1,5 +1,6 @@
-/* The database of the store: one append-only SQLite table of changes. Each row has checksums
- * (store_checksum.h). The loop thread opens and reads the database. Afterwards only the writer
+/* The database of the store: one SQLite table with one row per change of an object. Each row has
+ * checksums (store_checksum.h). A row is removed when a newer change supersedes it and the history
+ * no longer needs it. The loop thread opens and reads the database. Afterwards only the writer
  * thread uses it until it is closed. */
 #ifndef TRAINYARD_STORE_STORE_DISK_H
 #define TRAINYARD_STORE_STORE_DISK_H
@@ -31,7 +32,8 @@ struct store_disk {
 
 enum store_row_damage {
     STORE_ROW_INTACT,
-    STORE_ROW_DATA, /* the data is damaged; the checksum proves the other columns */
+    STORE_ROW_DATA, /* the data or the row checksum is damaged; the head checksum proves the other
+                       columns */
     STORE_ROW_HEAD, /* no column can be trusted */
 };
 
@@ -48,13 +50,14 @@ struct store_row {
     uint64_t head_sum; /* head checksum that is stored in the row */
 };
 
-/* The largest revision. JSON numbers are exact up to this value. A row with a larger revision is
- * damaged. */
+/* The largest revision. Clients that read JSON numbers as double have exact values up to this
+ * number. A row with a larger revision is damaged. */
 #define STORE_REVISION_MAX (INT64_C(1) << 53)
 
-/* Opens the database exclusively for this process. Upgrades a database of an older format in one
- * transaction. Returns 0, -ERR_UNAVAILABLE if another process has it open, -ERR_INVALID if its
- * pages are damaged, or -ERR_UNSUPPORTED if it has a newer format or belongs to another program. */
+/* Opens or creates the database, exclusively for this process. Upgrades a database of an older
+ * format in one transaction. Returns 0, -ERR_UNAVAILABLE if another process has it open,
+ * -ERR_INVALID if its pages or its table are damaged, -ERR_UNSUPPORTED if it has a newer format or
+ * belongs to another program, or another error if a file cannot be used. */
 int store_disk_open(const char *path, struct store_disk **ret, struct err *err);
 struct store_disk *store_disk_free(struct store_disk *disk);
 DEFINE_CLEANUP(store_disk)
@@ -73,7 +76,7 @@ int store_disk_read(struct store_disk *disk, int64_t revision,
                     struct err *err);
 
 /* A transaction is store_disk_begin(), any number of inserts and drops, and store_disk_commit(). If
- * one of these calls fails, the caller must call store_disk_rollback(). */
+ * a call after store_disk_begin() fails, the caller must call store_disk_rollback(). */
 int store_disk_begin(struct store_disk *disk, struct err *err);
 int store_disk_insert(struct store_disk *disk, const struct store_row *row, struct err *err);
 int store_disk_drop(struct store_disk *disk, int64_t revision, struct err *err);

@@ -1,15 +1,16 @@
-/* Declarations that the files which access the database share. Included by files of store/ only. */
+/* Declarations for the files that access the database. Included by files of store/ only. */
 #ifndef TRAINYARD_STORE_STORE_DISK_INTERNAL_H
 #define TRAINYARD_STORE_STORE_DISK_INTERNAL_H
 
 #include "store/store_disk.h"
 
-/* The end of the error message for a database that cannot be opened. */
+/* The end of the error message for a damaged database. */
 #define STORE_DISK_ADVICE                                                                          \
     "run 'trainyard check --repair' to keep what can be read, restore a copy, or move it away to " \
     "start empty"
 
-/* Sets an error for SQLite's last failure. The message has the file, the cause and the advice. */
+/* Sets an error for SQLite's last failure. The message has the path of the database and the cause,
+ * and STORE_DISK_ADVICE if the database is damaged. */
 int store_disk_fail(const struct store_disk *disk, struct err *err);
 int store_disk_execute(struct store_disk *disk, const char *sql, struct err *err);
 /* Runs a query. Sets *ret to the number in the first column of the first row, or to 0 if there is

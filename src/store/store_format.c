@@ -1,6 +1,6 @@
-/* The format of the database: creates its table, upgrades format 1, and refuses all other files.
- * The format number is in SQLite's user_version. Format 1 had no checksums. The upgrade computes
- * the checksums from the existing rows. */
+/* The format of the database: creates the table in a new file, upgrades format 1 to format 2, and
+ * refuses files of any other format. The format number is in SQLite's user_version. Format 1 had no
+ * checksums. The upgrade computes the checksums from the existing rows. */
 #include "store/store_disk_internal.h"
 
 #include "base/mem.h"

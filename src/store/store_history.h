@@ -1,5 +1,5 @@
-/* The history: the newest changes in the order of their revisions, without gaps. A watch that
- * starts in the past reads them. */
+/* The history: the newest changes in the order of their revisions, without gaps. All changes that
+ * watches receive come from the history, so a watch can start in the past. */
 #ifndef TRAINYARD_STORE_STORE_HISTORY_H
 #define TRAINYARD_STORE_STORE_HISTORY_H
 

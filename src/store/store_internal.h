@@ -34,8 +34,8 @@ struct store {
     size_t damage_max;
     size_t pending;     /* number of pending writes of all keys */
     struct err failure; /* if the code is not 0, the store has failed with this error */
-    bool full;          /* only writes that delete are accepted */
-    struct loop_timer refill;
+    bool full;          /* the disk is full: only deletions and store_put_reserved() are accepted */
+    struct loop_timer refill; /* runs while the disk is full, to check whether there is space */
     void (*on_full)(void *context, const struct err *err);
     void *on_full_context;
     void (*closed)(void *context);
@@ -59,13 +59,13 @@ struct store_owner {
 struct store_owner store_damage_find_owner(const struct store *store, const struct store_row *row);
 void store_damage_add(struct store *store, const struct store_row *row,
                       const struct store_owner *owner);
-/* Marks the earlier damaged rows of the key as superseded, because the change `revision` of the key
- * is intact. */
+/* Marks the damaged rows of the key that are listed so far as superseded. `revision` is a later
+ * change of the key, which is intact or is a proven deletion. */
 void store_damage_supersede(struct store *store, const char *key, int64_t revision);
-/* Whether a damaged row may belong to the key. */
+/* Whether a listed damaged row has this key, or not all damaged rows are listed. */
 bool store_damage_concerns(const struct store *store, const char *key);
-/* Determines the effect of the damaged rows. Called when all rows are loaded. `last` is the last
- * revision that was assigned. */
+/* Completes store->damage when all rows are loaded: the effects of the damaged rows, the lost
+ * changes and the damaged log. `last` is the last revision that was assigned. */
 void store_damage_finish(struct store *store, int64_t last);
 void store_damage_release(struct store_damage *damage);
 

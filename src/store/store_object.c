@@ -2,9 +2,9 @@
  * loop thread only. The writer thread may read an object while a pending change has a reference to
  * it.
  *
- * The base of a delta is always stored completely, so that any object is restored in one step. An
- * object has a reference to its base, so the base stays in memory even if it is superseded. An
- * object keeps at most one base. */
+ * The base of a delta is always stored completely. So any object is restored in one step, and an
+ * object keeps at most one other version in memory. An object has a reference to its base, so the
+ * base stays in memory even if it is superseded. */
 #include "store/store_internal.h"
 
 #include "base/buf.h"
@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Larger objects are stored completely. A delta uses only the first 64 KiB of the base, which would
- * save less than half of such an object. */
+/* Larger objects are stored completely. A delta uses only the first 64 KiB of the base, so it would
+ * usually save less than half of such an object. */
 enum { LIKE_MAX = 4 * DELTA_BASE_MAX };
 
-/* Writes the difference to the base into `delta`. Returns false if it is larger than half of the
- * data. */
+/* Writes the difference to the base into `delta`. Returns false if there is no base, or if the data
+ * is too large, or if the difference is larger than half of the data. */
 static bool is_like(const struct store_object *base, const char *data, size_t size,
                     struct buf *delta)
 {

@@ -13,8 +13,7 @@ int store_quarantine_copy(const char *path, char **ret_name, struct err *err);
 /* Creates a hard link to the file instead of a copy. The caller frees *ret_name. */
 int store_quarantine_link(const char *path, char **ret_name, struct err *err);
 
-/* Returns the name of the n-th kept file, counted from 1, or NULL if there is no such file. The
- * caller frees it. */
+/* Returns the name FILE.damaged-`n`, or NULL if there is no such file. The caller frees it. */
 char *store_quarantine_name(const char *path, int n);
 
 #endif

@@ -106,7 +106,8 @@ static bool is_readable(struct rebuild *rebuild, int64_t first, bool *ret_ends)
     return code == SQLITE_ROW || code == SQLITE_DONE;
 }
 
-/* Copies the rows after an unreadable page. Returns 1 if there are no further rows. */
+/* Finds the next readable revision after an unreadable page and copies the skipped rows backwards.
+ * Returns 0 if rows may follow, 1 if none follow or HOLES_MAX is reached, or a negative error. */
 static int rebuild_skip_unreadable(struct rebuild *rebuild, struct err *err)
 {
     bool ends = false;
@@ -185,8 +186,8 @@ static int copy_all(struct rebuild *rebuild, struct err *err)
     return result < 0 ? result : store_disk_commit(rebuild->to, err);
 }
 
-/* Replaces the old file by the new file. The old file gets a second name first, so that a database
- * exists at every moment. */
+/* Replaces the old file by the new file. The old file gets a second name first, under which it is
+ * kept. rename() is atomic, so a database exists at `path` at every moment. */
 static int rebuild_replace(const char *path, const char *rebuilt, char **ret_kept, struct err *err)
 {
     _cleanup_free_ char *wal = mem_printf("%s-wal", path), *directory = mem_strdup(path);

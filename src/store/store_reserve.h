@@ -1,13 +1,13 @@
 /* Reserves disk space, so that objects can still be deleted when the disk is full. A deletion needs
  * space, because it adds a row and frees space only later.
  *
- * The space is allocated as blocks after the end of the database file and of its write-ahead log.
- * No other program can use these blocks, and SQLite uses them when it writes. If the blocks cannot
- * be allocated, or no other space is left, the disk counts as full before any write has failed.
- * Then the store accepts only deletions.
+ * The space is allocated as blocks of the database file and of its write-ahead log, beyond the end
+ * of each file. No other program can use these blocks, and SQLite uses them when it writes. If the
+ * blocks cannot be allocated, or almost no other space is left, the disk counts as full before any
+ * write has failed. Then the store accepts only deletions and writes that prepare a deletion.
  *
- * Only the thread that uses the database may call these functions, except
- * store_reserve_is_spent(). */
+ * Any thread may call store_reserve_is_spent(). Only the thread that uses the database may call the
+ * other functions. */
 #ifndef TRAINYARD_STORE_STORE_RESERVE_H
 #define TRAINYARD_STORE_STORE_RESERVE_H
 
@@ -18,8 +18,8 @@
 
 enum {
     /* SQLite lets the log grow to 1000 pages (4 MB), copies the pages into the database and starts
-     * the log again. The reserves of log and database are twice as large, so that deletions can use
-     * the other half. */
+     * the log again. The reserves of log and database are twice that size. One half is for such a
+     * log and its pages, the other half for deletions. */
     STORE_RESERVE_LOG = 8 * 1024 * 1024,
     STORE_RESERVE_DATABASE = 8 * 1024 * 1024, /* allocated after the end of the file */
     /* A full disk counts as having space again when this many bytes are free besides the
@@ -43,7 +43,8 @@ void store_reserve_init(struct store_reserve *reserve, int database, const char 
 void store_reserve_open_log(struct store_reserve *reserve, const char *path);
 void store_reserve_release(struct store_reserve *reserve);
 
-/* Allocates the missing part of the reserve. Returns false if the disk is full. */
+/* Allocates the missing part of the reserve. Returns false if the disk is full. Creates or removes
+ * the file `mark` accordingly. */
 bool store_reserve_keep(struct store_reserve *reserve);
 
 /* Whether the store at this path has reported that its disk is full. For use in other processes.

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 enum {
-    MAGIC = 0x377f0682,  /* the value is MAGIC + 1 if the checksums are big-endian */
+    MAGIC = 0x377f0682,  /* first word of the header; MAGIC + 1 if the checksums are big-endian */
     PAGE_DEFAULT = 4096, /* used if the header is damaged */
     HEADER_SUMMED = 24,  /* bytes of the header that its checksum covers */
     FRAME_SUMMED = 8,    /* bytes of a frame header that its checksum covers, besides the page */

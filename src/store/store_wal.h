@@ -3,17 +3,18 @@
  * the first invalid frame and ignores the rest, even if the rest contains commits that were synced
  * and acknowledged.
  *
- * Frames whose salt differs from the salt in the header are left from an earlier use of the file.
- * After a power failure, the last transaction of a log may be incomplete, with any of its sectors
- * missing. Every earlier transaction was synced. Therefore:
+ * A frame is invalid if its checksum is wrong or its salt differs from the salt in the header.
+ * Frames with another salt are left from an earlier use of the file. After a power failure, the
+ * last transaction of a log may be incomplete, with any of its sectors missing. Every earlier
+ * transaction was synced. Therefore:
  *
- * - An invalid frame, followed by the last frames of two or more transactions: damaged.
- * - An invalid frame, followed by the last frame of at most one transaction: suspect. Either a
- *   power failure interrupted the last transaction, or the transaction was acknowledged and damaged
+ * - Two or more transactions end at or after the first invalid frame: damaged.
+ * - At most one transaction ends at or after the first invalid frame: suspect. Either a power
+ *   failure interrupted the last transaction, or the transaction was acknowledged and damaged
  *   later, or the frame is left from an earlier use. The log does not show which case it is; the
  *   mark of store_mark.h does.
- * - An invalid header, followed by the last frame of a transaction: damaged, because SQLite syncs
- *   the header before the first frame.
+ * - The header is invalid, and at least one transaction ends after it: damaged, because SQLite
+ *   syncs the header before the first frame. If no transaction ends after it: suspect.
  *
  * Only store_wal_file_read() reads a file; the other functions work on memory. Format:
  * https://www.sqlite.org/fileformat2.html, section 4. */

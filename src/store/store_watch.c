@@ -29,7 +29,8 @@ static void watch_free(struct store_watch *watch)
     free(watch);
 }
 
-/* Returns the lowest cursor of all watches. */
+/* Returns the lowest cursor of all watches that are not stopped, or the newest revision if no
+ * cursor is lower. */
 static int64_t oldest_cursor(const struct store *store)
 {
     int64_t oldest = store_revision(store);

@@ -1,5 +1,6 @@
-/* The writer thread of the store; see store_writer.h. The thread uses the disk, and the lists while
- * it has the lock. It reads only those members of an object that never change. */
+/* The writer thread of the store; see store_writer.h. The thread uses the disk without the lock,
+ * and the lists only while it has the lock. It reads only those members of an object that never
+ * change. */
 #include "store/store_writer.h"
 
 #include "base/mem.h"
@@ -8,9 +9,10 @@
 enum {
     BATCH_MAX = 4096, /* maximum number of changes per transaction, so that a write does not wait
                          too long */
-    TOLD_MAX = 32,    /* maximum number of changes reported per turn of the loop */
-    /* Maximum number of rows removed per commit; twice the number of changes if that is more. On
-     * average a change supersedes at most one row, so a backlog always becomes smaller. */
+    TOLD_MAX = 32,    /* maximum number of committed changes reported per turn of the loop */
+    /* Maximum number of rows removed per commit; twice the number of changes if that is more. Each
+     * change inserts one row, so on average at most one row per change must be removed, and a
+     * backlog of removals becomes smaller. */
     DROPS_MIN = 64,
 };
 
@@ -68,9 +70,9 @@ static void writer_notify(struct store_writer *writer)
     loop_post(writer->loop, &writer->task);
 }
 
-/* The caller must hold the lock. Removes the oldest drops from the list and returns them. Their
- * maximum number depends on `changes`, the number of changes in the batch. The caller frees the
- * array. */
+/* The caller must hold the lock. Removes the oldest revisions from writer->drops and returns them.
+ * Their maximum number depends on `changes`, the number of changes in the batch. The caller frees
+ * the array. */
 static int64_t *take_drops(struct store_writer *writer, size_t changes, size_t *ret_count)
 {
     size_t max = changes * 2 > DROPS_MIN ? changes * 2 : DROPS_MIN;
@@ -86,8 +88,8 @@ static int64_t *take_drops(struct store_writer *writer, size_t changes, size_t *
     return taken;
 }
 
-/* The caller must hold the lock. Puts the drops of a failed commit back at the start of the list,
- * in the same order. */
+/* The caller must hold the lock. Puts the revisions of a failed commit back at the start of
+ * writer->drops, in the same order. */
 static void put_back_drops(struct store_writer *writer, const int64_t *drops, size_t count)
 {
     if (count == 0)

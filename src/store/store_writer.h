@@ -1,6 +1,7 @@
-/* The writer thread of the store: commits all queued changes in one transaction and returns them to
- * the loop. While the thread waits for the disk, the loop thread queues the next batch. A store
- * without a disk has no writer thread, and its changes return in a later turn of the loop. */
+/* The writer thread of the store: commits the queued changes in batches, each in one transaction,
+ * and returns them to the loop. While the thread waits for the disk, the loop thread queues changes
+ * for the next batch. A store without a disk has no writer thread, and its changes return in a
+ * later turn of the loop. */
 #ifndef TRAINYARD_STORE_STORE_WRITER_H
 #define TRAINYARD_STORE_STORE_WRITER_H
 
@@ -26,8 +27,8 @@ struct store_writer {
     struct loop *loop;
     struct store_disk *disk; /* NULL: in memory only */
     struct loop_task task;   /* returns finished changes to the loop */
-    /* Called on the loop thread with the changes that are on disk, and the changes that are lost
-     * because of `failure`. Both lists may be empty. `failure` may be NULL. */
+    /* Called on the loop thread with the changes that are committed, and the changes that are lost
+     * because of `failure`. Both lists may be empty. `failure` is NULL if `lost` is empty. */
     void (*finished)(struct store_writer *writer, struct list_head *committed,
                      struct list_head *lost, const struct err *failure);
     /* The last callback, called when all changes have been returned. */
@@ -38,8 +39,9 @@ struct store_writer {
     pthread_cond_t wake;
     /* The following members are protected by `lock`. */
     struct list_head queued, committed, lost; /* struct store_change */
-    /* Revisions whose rows are removed from the disk, in this order. The order matters: the row of
-     * a deletion must be removed after the superseded rows of the object. */
+    /* Revisions whose rows the next commits remove from the disk, in this order. The row of a
+     * deletion must be removed after the superseded rows of the object. Otherwise the object would
+     * exist again after a restart. */
     VEC(int64_t) drops;
     struct err failure; /* if the code is not 0, nothing more is written */
     bool full;          /* the disk has no space besides the reserve */
@@ -55,15 +57,16 @@ void store_writer_release(struct store_writer *writer);
 int store_writer_start(struct store_writer *writer, struct err *err);
 void store_writer_push(struct store_writer *writer, struct store_change *change);
 
-/* Removes the row of this revision with a later commit, because it is superseded. */
+/* Removes the row of this revision as part of a later commit. */
 void store_writer_drop(struct store_writer *writer, int64_t revision);
 
 /* Accepts writes again after a failure that did not damage the database. No change may be
  * pending. */
 void store_writer_recover(struct store_writer *writer);
 
-/* Whether the disk was full after the last write. store_writer_refill() makes the thread check
- * again; `finished` is then called with empty lists. */
+/* Whether the disk was full when the thread last checked. The thread checks after each commit and
+ * after store_writer_refill(). After a check, it always causes a call of `finished`, even without
+ * changes. */
 bool store_writer_is_full(struct store_writer *writer);
 void store_writer_refill(struct store_writer *writer);
 

@@ -9,7 +9,8 @@
 #include <openssl/ssl.h>
 #include <unistd.h>
 
-/* Sends the result of one read() from `in`, and copies the response to `out`. */
+/* Sends the request, which is the result of one read() from `in`, and copies the response to
+ * `out`. */
 static int exchange_run(SSL *ssl, int in, int out, struct err *err)
 {
     char data[32 * 1024];

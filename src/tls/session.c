@@ -141,8 +141,8 @@ static int int_of_size(size_t size)
     return size > INT_MAX ? INT_MAX : (int)size;
 }
 
-/* Explains the result of a read or write that transferred no byte. Returns 0 if the caller may try
- * again later, or a negative error. */
+/* Explains the result of a read or write that transferred no byte. Returns 0 if more encrypted
+ * bytes are needed or the peer has closed the session, or a negative error. */
 static long session_explain(struct tls_session *session, int result, struct err *err)
 {
     switch (SSL_get_error(session->ssl, result)) {

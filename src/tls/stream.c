@@ -16,7 +16,8 @@
 
 enum {
     RECORD_MAX = 16384,          /* maximum number of plaintext bytes in a record */
-    BATCH_MAX = 16 * RECORD_MAX, /* maximum number of bytes encrypted before one send */
+    BATCH_MAX = 16 * RECORD_MAX, /* `out` is sent when it has this many bytes, or earlier if no data
+                                    is left */
     READ_AHEAD = 64 * 1024,
     /* Number of records before the key is updated. AES-GCM is safe for 2^24.5 records under one key
      * (RFC 8446, 5.5). */

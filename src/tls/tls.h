@@ -33,7 +33,7 @@ int tls_make_cert(const struct tls_pair *ca, const char *common_name, const char
 /* Sets *ret to true if the certificate is valid for all of these hosts, else to false. */
 int tls_cert_names_all(const char *cert_pem, const char *const *hosts, bool *ret, struct err *err);
 
-/* HMAC-SHA256 of the data. The key has at most 4096 bytes. */
+/* HMAC-SHA256 of the data. The key must have at most INT_MAX bytes. */
 enum { TLS_HMAC_SIZE = 32 };
 int tls_hmac(const void *key, size_t key_size, const void *data, size_t size,
              unsigned char ret[TLS_HMAC_SIZE], struct err *err);
@@ -67,8 +67,9 @@ struct tls_server *tls_server_free(struct tls_server *server);
 /* The server's side of one TLS connection, without a socket. The caller passes encrypted bytes from
  * the peer to tls_feed(), and sends the encrypted bytes that tls_drain() returns. tls_read()
  * returns decrypted bytes; tls_write() encrypts bytes. Both return the number of bytes or a
- * negative error; 0 means that more encrypted bytes from the peer are needed first. The caller must
- * call tls_drain() after every other call. */
+ * negative error. 0 means that more encrypted bytes from the peer are needed first, or that the
+ * peer has closed the session (tls_peer_closed()). After each call of another function, the caller
+ * must call tls_drain() until it returns 0. */
 struct tls_session;
 struct tls_session *tls_session_new(struct tls_server *server);
 struct tls_session *tls_session_free(struct tls_session *session);
@@ -80,15 +81,15 @@ bool tls_handshake_done(const struct tls_session *session);
 bool tls_peer_closed(const struct tls_session *session);
 void tls_shutdown(struct tls_session *session); /* queues close_notify for tls_drain() */
 
-/* Runs a TLS client on a connected socket. Accepts any certificate of the server. Sends the result
- * of one read() from `in`, and writes the response to `out` until the server closes the connection
- * or the reader of `out` closes it. Blocks. */
+/* Runs a TLS client on a connected socket. Accepts any certificate of the server. Reads the request
+ * with one read() from `in` and sends it. Writes the response to `out` until the server closes the
+ * connection, or until the reader of `out` closes its end. Blocks. */
 int tls_client_exchange(int fd, const char *host, int in, int out, struct err *err);
 
 /* A connection between two processes that share a secret key: TLS 1.3 with the key as an external
- * pre-shared key and a fresh key exchange, without certificates. The owner passes functions that
- * receive and send on its descriptor. They return the number of bytes or a negative errno: -EAGAIN
- * if no byte can be transferred now, -ENOTCONN at the end of the connection. */
+ * pre-shared key and an ephemeral key exchange, without certificates. The owner passes functions
+ * that receive and send on its descriptor. They return the number of bytes or a negative errno:
+ * -EAGAIN if no byte can be transferred now, -ENOTCONN at the end of the connection. */
 struct tls_stream_io {
     ssize_t (*recv)(int fd, void *data, size_t size);
     ssize_t (*send)(int fd, const void *data, size_t size);
@@ -102,10 +103,11 @@ struct tls_psk *tls_psk_free(struct tls_psk *keyed);
 void tls_psk_set_rekey_limit(struct tls_psk *keyed, uint64_t records);
 
 /* One connection. The owner keeps and closes the descriptor. Call tls_stream_handshake() until it
- * returns 0, then send and receive. All functions return like the functions of tls_stream_io, or
- * -EBADMSG if the received bytes were not sent by a process with the same key. Wait for the
- * descriptor only after -EAGAIN. A send that returned -EAGAIN must be repeated with the same bytes;
- * more bytes may follow them. */
+ * returns 0, then send and receive. tls_stream_recv() and tls_stream_send() return the number of
+ * bytes. On failure, all three functions return a negative errno like the functions of
+ * tls_stream_io, or -EBADMSG if the received bytes were not sent by a process with the same key.
+ * Wait for the descriptor only after -EAGAIN. A send that returned -EAGAIN must be repeated with
+ * the same bytes; more bytes may follow them. */
 struct tls_stream;
 struct tls_stream *tls_stream_new(const struct tls_psk *keyed, int fd, bool client,
                                   const unsigned char key[TLS_KEY_SIZE]);

@@ -134,8 +134,8 @@ static bool json_is_number(const struct json *json)
     return json->type == JSON_INT || json->type == JSON_REAL;
 }
 
-/* Members usually have the same order in both objects, so each search starts where the previous
- * search ended. */
+/* Members usually have the same order in both objects, so the next member of `b` is compared first.
+ * Only if it has another name, `b` is searched. */
 static bool equal_objects(const struct json *a, const struct json *b)
 {
     if (a->count != b->count)

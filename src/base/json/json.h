@@ -57,16 +57,17 @@ struct json_limits {
 enum { JSON_DEPTH_MAX = 144, JSON_NODES_MAX = 4 * 1000 * 1000 };
 
 /* Parses one document. Returns 0, or -ERR_BAD_REQUEST with the message "line:column: …" (columns
- * count bytes). Duplicate members, invalid UTF-8, NUL characters, exceeded limits and text after
- * the document are errors. If `limits` is NULL, the maxima above apply. */
+ * count bytes). Duplicate members (unless the limits allow them), invalid UTF-8, NUL characters,
+ * exceeded limits and text after the document are errors. If `limits` is NULL, the maxima above
+ * apply. */
 int json_parse(struct arena *arena, const char *text, size_t size, const struct json_limits *limits,
                struct json **ret, struct err *err);
 
-/* Writes the shortest form, or a form indented by two spaces. The output is always valid JSON:
- * invalid UTF-8 in a string becomes U+FFFD. */
+/* json_write() writes no white space; json_write_pretty() indents by two spaces. The output is
+ * always valid JSON: invalid UTF-8 in a string becomes U+FFFD. */
 void json_write(const struct json *json, struct buf *buf);
 void json_write_pretty(const struct json *json, struct buf *buf);
-char *json_to_string(struct arena *arena, const struct json *json); /* shortest form */
+char *json_to_string(struct arena *arena, const struct json *json); /* without white space */
 
 /* Constructors. Strings are copied into the arena. A NULL string and a real number that is not
  * finite become null. */
@@ -80,13 +81,15 @@ struct json *json_stringf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 struct json *json_array(struct arena *arena);
 struct json *json_object(struct arena *arena);
-/* Returns a deep copy without a member name, or NULL if `json` is NULL. */
+/* Returns a deep copy, or NULL if `json` is NULL. The copied value has no member name; all values
+ * below it keep their names. */
 struct json *json_clone(struct arena *arena, const struct json *json);
 /* Like json_clone(), but returns an empty object if `json` is NULL or not an object. */
 struct json *json_clone_object(struct arena *arena, const struct json *json);
-/* Like json_clone(), but the copy shares equal names, strings and last items of lists with `base`,
- * a similar tree. `base` must outlive the copy, and neither tree may be changed afterwards. If
- * `base` is NULL, nothing is shared. `json` must not be NULL. */
+/* Like json_clone(), but the copy shares memory with `base`, a similar tree: equal names, equal
+ * strings, and equal items at the end of arrays and objects. `base` must outlive the copy, and
+ * neither `base` nor the copy may be changed afterwards. If `base` is NULL, nothing is shared.
+ * `json` must not be NULL. */
 struct json *json_clone_beside(struct arena *arena, const struct json *json,
                                const struct json *base);
 /* Compares two trees by value. The order of members does not matter. */

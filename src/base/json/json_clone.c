@@ -57,8 +57,9 @@ static const struct json *find_counterpart(const struct json *item, const struct
     return NULL;
 }
 
-/* Finds the equal items at the end of both lists. Returns the first of them in the base, or NULL if
- * the last items differ. Sets *ret_count to the number of items before them. */
+/* Finds the equal items at the end of two lists of the same length. Returns the first of these
+ * items in the base, or NULL if the last items differ. Sets *ret_count to the number of items
+ * before it. */
 static struct json *find_common_end(const struct json *list, const struct json *base,
                                     uint32_t *ret_count)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    COMPARED_MAX = 32, /* up to this many members, names are compared one by one */
+    COMPARED_MAX = 32, /* if an object has fewer members, their names are compared one by one */
     CAPACITY_FIRST =
         128, /* first capacity of the hash set: a power of two, more than twice COMPARED_MAX */
 };

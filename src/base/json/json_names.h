@@ -1,5 +1,5 @@
-/* Finds members of a large object by name at a bounded cost. json_get() compares all names, which
- * is slow if a client sends an object with a hundred thousand members.
+/* Finds members of a large object by name without comparing all names. json_get() compares all
+ * names, which is slow if a client sends an object with a hundred thousand members.
  *
  * Parsers use json_names_add() to refuse duplicate names. For a small object, a filter of 64 bits
  * shows for most names that they are new; otherwise all names are compared. For a large object

@@ -423,8 +423,8 @@ static int read_stream(struct reader *reader, struct json *documents)
     }
 }
 
-/* Text that starts like JSON is parsed as JSON. JSON is nearly a subset of YAML, but YAML treats
- * surrogate pairs and tabs differently. */
+/* Whether the text starts like a JSON object. Then it is parsed as JSON, and as YAML only if that
+ * fails. JSON is nearly a subset of YAML, but YAML treats surrogate pairs and tabs differently. */
 static bool looks_like_json(const char *text, size_t size)
 {
     size_t at = 0;

@@ -13,7 +13,8 @@
 enum { YAML_ALIASED_MAX = 100 * 1000 };
 
 /* Parses all documents of the text into one array, in their order. Empty documents are skipped. A
- * `kind: List` stays one document. If `limits` is NULL, the defaults of json.h apply. */
+ * `kind: List` stays one document. If `limits` is NULL, the maxima of json.h apply. A text that
+ * starts with '{' is first parsed as JSON. */
 int yaml_parse(struct arena *arena, const struct source *source, const struct json_limits *limits,
                struct json **ret_documents, struct err *err);
 

@@ -1,6 +1,6 @@
 /* Writes the shell completion from the option tables; see options.h. The script finds the command
- * that the typed words name. It offers the command's subcommands, options and choices, or file
- * names if there are none. */
+ * that the typed words name. After an option with choices it offers these choices, else the
+ * command's subcommands and options. If none of them matches, the shell offers file names. */
 #include "base/options/internal.h"
 #include "base/str.h"
 

@@ -8,7 +8,8 @@
 
 enum { CONFIG_MAX = 1 << 20, CONFIG_NODES_MAX = 10000, CONFIG_DEPTH_MAX = 8 };
 
-/* Checks the names in the file: an unknown name and a duplicate name are errors. */
+/* Checks the names in the file. An unknown name, the name of the config option itself, and two
+ * names of one option are errors. */
 static int config_check_names(const struct command *command, const struct option_config *config,
                               struct err *err)
 {

@@ -120,7 +120,8 @@ void options_write_arguments(const struct command *command, struct buf *buf)
         buf_printf(buf, " %s", command->arguments);
 }
 
-/* Writes a list such as ", also --a, --b" for the names "a|b". */
+/* Writes the names "a|b" as "; also --a, --b". `separator` and `word` are the texts before the next
+ * name. They change, so that a second call continues the list. */
 static void write_names(struct buf *buf, const char *names, const char *prefix,
                         const char **separator, const char **word)
 {

@@ -1,6 +1,6 @@
 /* The whole main() of a program: finds the command, parses its options and runs it; see options.h.
  * Requested help goes to stdout. A usage error goes to stderr with exit code 2. If stdout cannot be
- * written, the command fails. */
+ * written, a command fails unless its row has `narrates`. */
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/options/internal.h"
@@ -169,7 +169,8 @@ static int print_for_package(const struct program *program, const char *version,
     return main_finish(program, 0, true);
 }
 
-/* Handles `help CMD SUB`, which prints the help of this subcommand. */
+/* Handles `help`, `help CMD` and `help CMD SUB`, which print the help of the program, the command
+ * or the subcommand. */
 static int main_help(const struct program *program, const char *version, int argc, char **argv)
 {
     if (argc > 0 && (str_eq(argv[0], "--man") || str_eq(argv[0], "--completion")))

@@ -6,10 +6,10 @@
  * that several commands share are in a separate table, and the tables of these commands end with a
  * pointer to it (`more`).
  *
- * A value comes from the command line, else from the environment variable of the row (if set and
- * not empty), else from the file that an option of type OPTION_CONFIG names, else from the default.
- * An OPTION_LIST gets at most one item from the environment or the default, and any number of items
- * from the command line or a file. */
+ * A value comes from the command line, else from the environment variables of the row, else from
+ * the file that an option of type OPTION_CONFIG names, else from the default. An OPTION_LIST gets
+ * at most one item from the environment or the default, and any number of items from the command
+ * line or a file. */
 #ifndef TRAINYARD_BASE_OPTIONS_OPTIONS_H
 #define TRAINYARD_BASE_OPTIONS_OPTIONS_H
 
@@ -24,7 +24,8 @@
 
 enum option_type {
     OPTION_FLAG,   /* bool */
-    OPTION_STRING, /* const char * that points into argv, the environment or the table */
+    OPTION_STRING, /* const char * that points into argv, the environment, the config file or the
+                      table */
     OPTION_INT,    /* int64_t, checked against min, max and multiple_of */
     OPTION_REAL,   /* double */
     OPTION_CHOICE, /* const char *, one of `choices` ("text|json") */
@@ -57,7 +58,8 @@ struct option {
     enum option_type type;
     size_t offset;           /* offset of the field in the command's struct */
     const char *environment; /* environment variables for the value, separated by '|', or NULL; the
-                                first one that is set is used */
+                                first that is not empty is used, except Kubernetes service links
+                                (NAME_PORT=tcp://…) */
     const char *fallback;    /* the default as text, or NULL */
     const char *value;       /* the placeholder for the value in the help: "DIR" */
     const char *choices;
@@ -114,9 +116,10 @@ struct program {
 };
 
 /* Parses argv (without the command's name) into `values` (values_size bytes). Options may be
- * anywhere before "--". '_' in a name is read as '-'. Returns 0, or -ERR_USAGE; the message
- * suggests a similar name for an unknown option. On success the caller frees *ret_arguments and
- * calls options_release(). */
+ * anywhere before "--". '_' in a name is read as '-'. Returns 0, -ERR_USAGE for a wrong command
+ * line, or the error with which the config file cannot be read or parsed. For an unknown option,
+ * the message suggests a similar name. On success the caller frees *ret_arguments and calls
+ * options_release(). */
 int options_parse(const struct command *command, int argc, char *const *argv, void *values,
                   const char ***ret_arguments, size_t *ret_count, struct err *err);
 void options_release(const struct command *command, void *values);

@@ -21,13 +21,13 @@ enum {
 struct pattern;
 
 /* Compiles the expression into the arena. Returns 0, -ERR_BAD_REQUEST with the same message as Go
- * ("missing closing ): `(`"), or -ERR_UNSUPPORTED for Unicode classes such as \pL, which Go
+ * ("missing closing ): `(`"), or -ERR_UNSUPPORTED for \p, \P (Unicode classes) and \Q, which Go
  * supports but this parser does not. */
 int pattern_compile(struct arena *arena, const char *expression, const struct pattern **ret,
                     struct err *err);
 
 /* Sets *ret to true if the text contains a match, else to false. Returns 0, or -ERR_TOO_LARGE if
- * the search would take too long for texts and expressions of these sizes. */
+ * the search is ended after a fixed amount of work without a result. */
 int pattern_find(const struct pattern *pattern, const char *text, size_t size, bool *ret,
                  struct err *err);
 

@@ -11,8 +11,8 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* Appends the whole file to `buf`. Returns -ERR_TOO_LARGE if the file does not fit into the
- * buffer's maximum. */
+/* Appends the whole file to `buf`. Returns 0, -ERR_TOO_LARGE if the buffer would exceed its
+ * maximum, or another error if the file cannot be read. */
 int file_read(const char *path, struct buf *buf, struct err *err);
 
 /* Writes a temporary file, syncs it, renames it to `path` and syncs the directory. After a crash
@@ -22,7 +22,7 @@ int file_write_atomic(const char *path, const void *data, size_t size, mode_t mo
 
 /* Writes a temporary file and renames it to `path`, without waiting for the disk. Readers see the
  * old or the new content, but after a crash of the machine the file may be empty. Used for files
- * that are written again after each start. */
+ * that need not survive such a crash. */
 int file_replace(const char *path, const void *data, size_t size, mode_t mode, struct err *err);
 
 /* Writes into an existing file without creating or truncating the file. Used for the settings in

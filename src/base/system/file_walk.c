@@ -1,6 +1,6 @@
 /* Walks a tree of files with openat(); see file_walk.h. A stack contains the directories from the
- * top to the current directory. For each directory it has the inode and the names of the
- * subdirectories that must still be walked. */
+ * parent of the tree to the current directory. For each directory, it has the inode and the names
+ * of the subdirectories that must still be walked. */
 #include "base/system/file_walk.h"
 
 #include "base/buf.h"
@@ -24,7 +24,7 @@ struct level {
 
 struct walker {
     const struct file_walk *walk;
-    int fd; /* descriptor of the directory at the top of the stack */
+    int fd; /* descriptor of the current directory, the last of `levels` */
     struct level *levels;
     size_t depth, room;
     /* The names that must still be walked ("a\0b\0"), level by level. A name stays in the list
@@ -70,7 +70,8 @@ static bool take_entry(const struct walker *w)
     return true;
 }
 
-/* Handles one entry of the current directory. */
+/* Visits one entry of the current directory. If the entry is a directory, adds its name to the
+ * names that must still be walked instead. */
 static int walker_look(struct walker *w, const char *name)
 {
     struct stat info;
@@ -106,7 +107,8 @@ static int open_directory(const struct walker *w, const char *name)
 }
 
 /* Whether this process has search permission (x) on the directory. Without it, the entries can be
- * listed, but stat() and the way to ".." fail. */
+ * listed, but stat() and the way to ".." fail. Always true if `closed` is NULL, because those
+ * failures then end the walk. */
 static bool may_pass(const struct walker *w, int fd)
 {
     if (!w->walk->closed)
@@ -136,7 +138,8 @@ static int read_entries(struct walker *w)
 }
 
 /* Enters the directory of the last name. If that name is now another type of file, or the directory
- * is on another file system, it is visited without being entered. */
+ * is on another file system or may not be entered (`closed`), it is visited without being
+ * entered. */
 static int walker_descend(struct walker *w)
 {
     const char *name = last_name(w);

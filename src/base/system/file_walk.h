@@ -12,8 +12,9 @@
 #include <sys/stat.h>
 
 struct file_walk {
-    /* Called for every entry; for a directory, after its contents. Returns 0 to continue. Any other
-     * value ends the walk with this errno. */
+    /* Called for every entry; for a directory, after its contents. `directory` is the descriptor of
+     * the parent. Returns 0 or ENOENT to continue. Any other errno ends the walk with that
+     * error. */
     int (*visit)(void *context, int directory, const char *name, const struct stat *info);
     void *context;
     const char *verb; /* for the error message: "cannot <verb> '<path>': …" */
@@ -23,9 +24,11 @@ struct file_walk {
      * an error. */
     size_t *closed;
     /* Limits of the tree. If one is exceeded, the walk ends with E2BIG. */
-    size_t *entries_left; /* number of entries that may still be visited; NULL: no limit */
+    size_t *entries_left; /* number of entries that may still be found; the walk decrements it;
+                             NULL: no limit */
     size_t depth_max;     /* number of nested directories; 0: no limit */
-    size_t names_max; /* bytes of the names that wait for their visit; 0: 1 GiB, and then ENOMEM */
+    size_t names_max;     /* bytes of the names of directories that must still be walked; 0: 1 GiB,
+                             beyond which the walk ends with ENOMEM */
 };
 
 /* Walks `path` and everything below it. Returns 0 without a visit if `path` does not exist. */

@@ -1,6 +1,6 @@
 /* Starts a thread with a name, which debuggers and `top -H` show, and with all signals blocked.
- * Signals are blocked because the kernel could otherwise deliver a signal to this thread, and the
- * thread that waits for the signal would not wake up. */
+ * Signals are blocked because the kernel could otherwise deliver a signal to the new thread, and
+ * the thread that waits for the signal would not wake up. */
 #ifndef TRAINYARD_BASE_SYSTEM_THREAD_H
 #define TRAINYARD_BASE_SYSTEM_THREAD_H
 

@@ -27,8 +27,8 @@ int bench_workers_start(struct bench_workers *workers, int count, struct ty_tf_c
  * original process may kill it after that. */
 void bench_workers_fail(struct bench_workers *workers, const struct err *err);
 
-/* In a forked process, exits with `result`. In the original process, waits for the others, or
- * terminates them if it has failed itself. Returns `result`, or the failure of another process if
+/* In a forked process, exits with `result`. In the original process, waits for the others; kills
+ * them first if `result` is an error. Returns `result`, or the failure of another process if
  * `result` is 0 or only the loss of a peer. */
 int bench_workers_end(struct bench_workers *workers, int result, struct err *err);
 

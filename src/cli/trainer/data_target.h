@@ -8,8 +8,9 @@
 /* Checks that the folder does not exist or is empty. Hidden files and lost+found do not count. */
 int data_target_check_empty(const char *directory, struct err *err);
 
-/* Like data_target_check_empty(), but also accepts a folder with only pictures PERSON/NNN.png of
- * the persons `first` to `end` - 1 of `dataset`. A restarted pod overwrites these pictures. */
+/* Like data_target_check_empty(), but also accepts a folder with only files PERSON/NNN.png, where
+ * PERSON is a person of `dataset` and the picture number NNN is from `first` to `end` - 1. A
+ * restarted pod overwrites these pictures. */
 int data_target_check_faces(const char *directory, const struct dataset *dataset, size_t first,
                             size_t end, struct err *err);
 

@@ -19,8 +19,8 @@ struct comm_options fit_cluster_comm(const struct fit_cluster_values *values,
 int fit_cluster_check_batch(const struct ty_tf_config *config, size_t batch, struct err *err);
 
 /* Reads the cluster from the classic flags if they are given, otherwise from the environment.
- * Checks that it has at least --min-workers workers. The caller frees *ret with
- * ty_tf_config_free(). */
+ * Checks that it has at least --min-workers workers, and no parameter servers if --encrypt is
+ * given. The caller frees *ret with ty_tf_config_free(). */
 int fit_cluster_read(const struct fit_cluster_values *values, struct ty_tf_config **ret,
                      struct err *err);
 

@@ -19,8 +19,8 @@ struct fit_watch {
 };
 
 /* Also sets `state`, `events_dir` and `settings` of `log`. `model_dir` may be NULL. `all` has the
- * option values of the whole command. If the port is in use, only logs a message. The caller closes
- * *ret with fit_watch_close(). */
+ * option values of the whole command. If the port cannot be opened, only prints a message. The
+ * caller closes *ret with fit_watch_close(). */
 int fit_watch_open(const struct fit_watch_values *values, const struct command *command,
                    const void *all, const char *model_dir, struct run_log_options *log,
                    struct fit_watch *ret, struct err *err);

@@ -105,7 +105,8 @@ static const struct store_damaged_row *find_row(const struct store_damage *damag
     return NULL;
 }
 
-/* Accepts damaged rows. The store must be closed; `damage` is a copy of its report. */
+/* Marks the damaged rows that --accept names as intact. The store must be closed; `damage` is a
+ * copy of its report. */
 static int accept_rows(const struct check *check, const struct store_damage *damage,
                        struct err *err)
 {

@@ -34,7 +34,7 @@ enum {
     BURST_CHECK_MS = 100, /* interval of on_trim() while clients use much memory */
     TRIM_MS = 60 * 1000,
     BURST_MIN =
-        8 * 1024 * 1024, /* bytes; a smaller burst does not cause a trim before the next TRIM_MS */
+        8 * 1024 * 1024, /* bytes; a smaller burst causes no trim before TRIM_MS has passed */
     API_SOCKETS = 3,
     API_PORT = 6443, /* port of the API server in the pod network */
 };

@@ -28,8 +28,8 @@ struct cluster_options {
     bool no_operator; /* do not run TFJobs and PyTorchJobs, because another operator runs them */
 };
 
-/* Runs until SIGINT or SIGTERM. Calls `ready` once the API server answers and every node is Ready.
- * Must be called before any thread is started. Pods keep running after cluster_run() has
+/* Runs until SIGINT or SIGTERM. Calls `ready` one time, when the API server answers and every node
+ * is Ready. Must be called before any thread is started. Pods keep running after cluster_run() has
  * returned. */
 int cluster_run(const struct cluster_options *options, void (*ready)(void *context), void *context,
                 struct err *err);

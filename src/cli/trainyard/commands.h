@@ -14,8 +14,8 @@ extern const struct command COMMAND_UP, COMMAND_DOWN, COMMAND_STATUS, COMMAND_CH
  * commands. */
 int probe_tls(const char *host);
 
-/* The row of the option --state, which every command has. `values` is the command's struct, which
- * has the member `const char *state`. */
+/* The row of the option --state, for every command that uses a state directory. `values` is the
+ * command's struct, which has the member `const char *state`. */
 #define OPTION_STATE(values)                                                                       \
     {                                                                                              \
         .name = "state", .type = OPTION_STRING, .offset = offsetof(values, state),                 \

@@ -35,9 +35,10 @@ struct pki_paths {
     const char *ca, *cert, *key;
 };
 
-/* Returns the names and addresses of the API server for its certificate: on the machine, at the
- * gateway of the pod network, and of its Service. The address of a node is 127.0.0.<n>. All
- * possible node addresses are included, so that more nodes need no new certificate. */
+/* Returns the names and addresses of the API server for its certificate: those on the machine, that
+ * of the gateway of the pod network, and those of its Service. The address of a node is
+ * 127.0.0.<n>. All possible node addresses are included, so that more nodes need no new
+ * certificate. */
 static const char *const *server_hosts(struct arena *arena)
 {
     static const char *const NAMES[] = {

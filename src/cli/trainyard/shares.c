@@ -17,9 +17,10 @@ static bool share_lies_in(const char *path, const char *directory)
     return strncmp(path, directory, size) == 0 && (path[size] == '/' || path[size] == '\0');
 }
 
-/* Adds a directory, unless it is inside of another directory of the list. Pods can access such a
- * directory already. If it were shared too, a pod could replace it by a symbolic link to any
- * directory. */
+/* Adds a directory, unless it is inside of another directory of the list, and removes the
+ * directories of the list that are inside of it. Pods can access an inner directory through the
+ * outer one. If the inner directory were shared too, a pod could replace it by a symbolic link to
+ * any directory. */
 static size_t add_directory(const char **list, size_t count, const char *path)
 {
     size_t kept = 0;

@@ -1,5 +1,5 @@
-/* Builds a cluster description task by task, and makes the checks that all input forms share: each
- * task has one address, no two tasks have the same address, and the task of this process is listed.
+/* Builds a cluster description task by task, and makes the checks that all input forms share: there
+ * is at most one chief, no two tasks have the same address, and the task of this process is listed.
  * Called only by the parsers of TF_CONFIG, the flags and the environment. */
 #ifndef TRAINYARD_COMM_CLUSTER_CLUSTER_H
 #define TRAINYARD_COMM_CLUSTER_CLUSTER_H
@@ -32,8 +32,8 @@ int cluster_builder_add_list(struct cluster_builder *builder, enum ty_role role,
 size_t cluster_builder_count(const struct cluster_builder *builder, enum ty_role role);
 
 /* Sorts and checks the tasks, and finds the task of this process by `role` and `index`. Stores the
- * description in *ret; the caller frees it with ty_tf_config_free(). The builder is empty
- * afterwards. */
+ * description in *ret; the caller frees it with ty_tf_config_free(). After a success the builder is
+ * empty. */
 int cluster_builder_finish(struct cluster_builder *builder, enum ty_role role, int index,
                            struct ty_tf_config **ret, struct err *err);
 

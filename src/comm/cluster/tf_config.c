@@ -20,7 +20,7 @@ static int tf_config_add_address(struct cluster_builder *builder, enum ty_role r
     return cluster_builder_add(builder, role, index, address, err);
 }
 
-/* Adds one role of the cluster: a list of addresses, or the sparse form {"3": address}. */
+/* Adds a role of the cluster: an address, a list of them, or the sparse form {"3": address}. */
 static int tf_config_add_role(struct cluster_builder *builder, const struct json *member,
                               bool *ret_sparse, struct err *err)
 {
@@ -60,7 +60,7 @@ static int tf_config_add_role(struct cluster_builder *builder, const struct json
     }
 }
 
-/* Finds a member by name, in upper or lower case. */
+/* Finds a JSON member by name. Ignores the difference between upper and lower case. */
 static const struct json *tf_config_get(const struct json *object, const char *name)
 {
     JSON_EACH (member, object) {
@@ -70,8 +70,8 @@ static const struct json *tf_config_get(const struct json *object, const char *n
     return NULL;
 }
 
-/* Without the member "cluster", a process trains alone. Refuses a misspelt "cluster", because then
- * each process of the job would train alone. */
+/* Without the JSON member "cluster", a process trains alone. Refuses a misspelt "cluster", because
+ * then each process of the job would train alone. */
 static int tf_config_check_alone(const struct json *root, struct err *err)
 {
     static const char *const NAMES[] = {"cluster"};
@@ -131,9 +131,9 @@ static int tf_config_need_index(const struct cluster_builder *builder, enum ty_r
     return 0;
 }
 
-/* Adds the task of this process if the cluster does not list it. An evaluator is not part of the
- * cluster. The sparse form lists only one ps, at position 0: if this process is a ps, the index of
- * that entry is corrected. */
+/* Adds the task of this process if the cluster may omit it: an evaluator, or a task in the sparse
+ * form. The sparse form of a ps lists only this ps, at position 0; the index of that entry is
+ * corrected. */
 static int tf_config_add_unlisted_self(struct cluster_builder *builder, enum ty_role role,
                                        int index, bool sparse, struct err *err)
 {

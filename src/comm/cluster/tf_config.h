@@ -1,6 +1,6 @@
 /* The cluster description of <trainyard/tf_config.h> for code inside this repository: the same
- * functions with struct err. Called by the trainer's commands, by group, by the control plane and
- * by ps. */
+ * functions with struct err. Called by the trainer's commands, by group, by control*.c and by
+ * ps. */
 #ifndef TRAINYARD_COMM_CLUSTER_TF_CONFIG_H
 #define TRAINYARD_COMM_CLUSTER_TF_CONFIG_H
 

@@ -1,4 +1,5 @@
-/* Chooses the all-reduce algorithm by size and number of members; see collective.h. */
+/* Chooses the all-reduce algorithm by the size of the data, the number of members and their hosts;
+ * see collective.h. */
 #include "comm/collective/collective.h"
 
 #include "base/mem.h"
@@ -23,9 +24,9 @@ static const struct {
     size_t bytes_max;
     const struct collective_allreduce *algorithm;
 } OVER_PAIRS[] = {
-    /* Sends all data in log n hops: 16 KiB with 4 members take 92 instead of 153 µs. At 64 KiB
-     * halving, which sends the least data, is equally fast (8 members: 867 against 835 µs), and
-     * much faster on a slow network. */
+    /* Sends all data in log n hops: 16 KiB with 4 members take 92 µs, against 153 µs with an
+     * algorithm that sends the least data. At 64 KiB halving, which sends the least data, is
+     * equally fast (8 members: 867 against 835 µs), and much faster on a slow network. */
     {32 * 1024, &collective_allreduce_doubling},
     /* Sends the least data in 2 log n hops. If hops are cheap, the ring is equally fast from 64 KiB
      * on, otherwise from a few MiB on. On one machine halving is slower than the ring from 1 MiB on

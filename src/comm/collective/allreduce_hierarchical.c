@@ -68,9 +68,9 @@ static int hierarchical_sum_in_place(const struct collective_transports *transpo
     return result == 0 ? transport_barrier(memory, err) : result;
 }
 
-/* For data outside of shared memory. The data goes in through the slots of the members, and out
- * through the slot of the leader. Between the hosts the data is still summed as a whole, because
- * another host may sum in place. */
+/* For data outside of shared memory. Members write the data into their slots in pieces, and copy
+ * the sum out of the slot of the leader. The leaders sum all data between the hosts in one step,
+ * not in pieces, because another host may sum in place. */
 static int hierarchical_sum_through_slots(const struct collective_transports *transports,
                                           const struct collective_ranks *leaders, float *data,
                                           size_t count, struct err *err)

@@ -1,7 +1,7 @@
 /* All-reduce around the ring. The data is cut into one chunk per member. Each chunk travels once
  * around the ring to collect the sum, and once more to be copied. Every member sends and receives 2
- * (n-1)/n of the data, the least possible over point-to-point connections. The sum of chunk c
- * starts at rank c, and each next rank in the ring adds its data. */
+ * (n-1)/n times the size of the data, the least possible over point-to-point connections. The sum
+ * of chunk c starts at rank c, and each next rank in the ring adds its data. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "comm/collective/collective.h"

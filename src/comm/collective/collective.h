@@ -1,6 +1,6 @@
 /* The collectives: one algorithm per file, and the choice between the all-reduce algorithms. Called
- * by group, which has checked the arguments and begun the call. Every algorithm produces the same
- * bits on every member and in every run. Two algorithms may differ in the last bit, so the choice
+ * by group, which has begun the call (control_begin_call()). Every algorithm produces the same bits
+ * on every member and in every run. Two algorithms may differ in the last bit, so the choice
  * depends only on the size of the data, the number of members, and which members share a
  * machine. */
 #ifndef TRAINYARD_COMM_COLLECTIVE_COLLECTIVE_H
@@ -39,21 +39,25 @@ struct collective_allreduce {
                float *data, size_t count, struct err *err);
 };
 
-extern const struct collective_allreduce collective_allreduce_shared;       /* in shared memory */
-extern const struct collective_allreduce collective_allreduce_hierarchical; /* in each host, then
-                                                                             * between hosts */
-extern const struct collective_allreduce collective_allreduce_direct;       /* one hop, all data */
-extern const struct collective_allreduce collective_allreduce_doubling; /* log n hops, all data */
-extern const struct collective_allreduce
-    collective_allreduce_halving;                                   /* 2 log n hops, least data */
-extern const struct collective_allreduce collective_allreduce_ring; /* 2 (n-1) hops, least data */
+/* In shared memory, if all members share memory. */
+extern const struct collective_allreduce collective_allreduce_shared;
+/* In the shared memory of each host, then between the hosts. */
+extern const struct collective_allreduce collective_allreduce_hierarchical;
+/* One step: every member sends all its data to every other member. */
+extern const struct collective_allreduce collective_allreduce_direct;
+/* About log n steps for n members: in each step a member sends all its data to one other member. */
+extern const struct collective_allreduce collective_allreduce_doubling;
+/* About 2 log n steps: if n is a power of two, a member sends 2 (n-1)/n times its data in total. */
+extern const struct collective_allreduce collective_allreduce_halving;
+/* 2 (n-1) steps around the ring: a member sends 2 (n-1)/n times its data in total. */
+extern const struct collective_allreduce collective_allreduce_ring;
 
 /* Returns the fastest algorithm for `count` floats, which is the same on every member.
  * allreduce_choice.c has the table and the measurements. */
 const struct collective_allreduce *
 collective_allreduce_choose(const struct collective_transports *transports, size_t count);
-/* Like collective_allreduce_choose(), but for a sum over some of the members. Such a sum uses
- * connections between pairs. */
+/* Like collective_allreduce_choose(), but for a sum over some of the members. The streams must have
+ * a connection between each two members (transport.has_pairs). */
 const struct collective_allreduce *collective_allreduce_choose_among(size_t count);
 
 /* Returns algorithm number `index`, counted from 0, or NULL after the last. */
@@ -100,8 +104,8 @@ int collective_allgather(const struct collective_transports *transports, size_t 
 /* Returns when all members have called it. */
 int collective_barrier(const struct collective_transports *transports, struct err *err);
 
-/* Broadcast and all-gather through the slots of shared memory. `from` is the index of a member of
- * the host. */
+/* Broadcast and all-gather between the members of one host, through the slots of shared memory.
+ * `from` is the index on the host of the member whose data is copied. */
 int collective_broadcast_shared(struct transport *memory, int from, void *data, size_t size,
                                 struct err *err);
 int collective_allgather_shared(struct transport *memory, size_t size, void *all, struct err *err);

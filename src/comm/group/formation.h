@@ -1,7 +1,7 @@
-/* Forms a group, at the start and again after every change. peer_discovery agrees on the members,
- * rendezvous connects them, and a first call of all members confirms the group. A group that needs
- * all tasks of the cluster skips discovery. A struct formation keeps the data that a task needs
- * from one group to the next. Called by group.c only. */
+/* Forms a group, at the start and again after every change. In peer_discovery the tasks agree on
+ * the members, rendezvous connects them, and a first call of all members confirms the group. A
+ * group that needs all tasks of the cluster skips discovery. A struct formation keeps the data that
+ * a task needs from one group to the next. Called by group.c only. */
 #ifndef TRAINYARD_COMM_GROUP_FORMATION_H
 #define TRAINYARD_COMM_GROUP_FORMATION_H
 
@@ -28,8 +28,8 @@ void formation_disband(struct formation *formation, struct control *control);
  * Also sets the peer timeout of `control` to comm_options.peer_timeout_ms. */
 void formation_settle(struct formation *formation, struct control *control);
 
-/* Records that member `rank` has announced its end: the next group is formed without waiting for
- * it. */
+/* Records that the process of member `rank` has announced that it ends: the next group is formed
+ * without waiting for it. */
 void formation_dismiss(struct formation *formation, int rank);
 
 void formation_member_name(const struct formation *formation, int rank, char *text, size_t size);

@@ -23,8 +23,8 @@ static int group_unformed_error(const struct comm_group *group, struct err *err)
     return err_set(err, group->unformed.code, "%s", group->unformed.message);
 }
 
-/* Closes the data connections after the control plane, which first announces the end of the group:
- * other members then know why the data connections close. */
+/* Closes the data connections after the control connections, over which this member first announces
+ * that it leaves: other members then know why the data connections close. */
 static void group_part(struct comm_group *group)
 {
     struct collective_transports *transports = &group->transports;

@@ -1,16 +1,16 @@
 /* A group of training processes that compute together: the chief and the workers of a cluster, with
  * ranks in that order. Every member opens the group once; then all members make the same calls in
  * the same order. If a member makes a different call, dies or does not arrive, the call fails with
- * an error that names it. This implements <trainyard/comm.h>; called by train and by the
- * benchmarks.
+ * an error that names the member. This implements <trainyard/comm.h>; called by train and by the
+ * trainer's commands.
  *
  * A group is used by one thread at a time and makes progress only inside its calls. After an error
  * the group is broken, and every later call fails with the same error until the group is formed
  * again.
  *
- * A group needs all tasks of the cluster or, if `min_members` is set, at least that many. With
- * `min_members`, the next forming leaves out lost members, and admits tasks that are new or have
- * restarted. Ranks are always 0, 1, … in the order of the tasks that are members. */
+ * A group needs the chief and all workers of the cluster or, if `min_members` is set, at least that
+ * many. With `min_members`, the next forming leaves out lost members, and admits tasks that are new
+ * or have restarted. Ranks are always 0, 1, … in the order of the tasks that are members. */
 #ifndef TRAINYARD_COMM_GROUP_GROUP_H
 #define TRAINYARD_COMM_GROUP_GROUP_H
 
@@ -50,7 +50,7 @@ struct comm_options {
     enum comm_transport transport; /* the same for all members */
     enum comm_wire wire;           /* format of floats between machines; the same for all members */
     const char *pretended_host;    /* for tests: splits one machine into several hosts */
-    int64_t join_timeout_ms;       /* how long to wait for all members; 0: 5 minutes */
+    int64_t join_timeout_ms;       /* limit for forming the group; 0: 5 minutes */
     int64_t timeout_ms;            /* how long a call waits for a member; 0: 5 minutes */
     int64_t report_ms;      /* interval between reports about missing members; 0: 5 seconds */
     int min_members;        /* least number of members to continue after a loss; 0: all tasks */
@@ -65,12 +65,13 @@ struct comm_options {
      * group. */
     const volatile sig_atomic_t *stop;
     void (*report)(void *context, const char *line); /* may be NULL */
-    /* Called with the names of members that are missing while a group forms or late in a call, as
-     * "worker 1 (host:port), …", and with NULL when the wait is over. May be NULL. */
+    /* Called with the names of members that are missing while a group forms or late in a call, and
+     * with NULL when the wait is over. The names are text like "worker 1 (host:port), …" or "data
+     * from worker 1 (host:port)". May be NULL. */
     void (*waiting)(void *context, const char *names);
     /* Called when this member has waited for `task` ("worker 1"), which came later to a call. `ns`
-     * is the additional wait in nanoseconds. Runs on the thread that makes the calls. May be
-     * NULL. */
+     * is the time waited since this function was last called for `task`, in nanoseconds. Runs on
+     * the thread that makes the calls. May be NULL. */
     void (*waited)(void *context, const char *task, int64_t ns);
     void *context;
 };
@@ -98,7 +99,8 @@ void comm_group_settle(struct comm_group *group);
  * for every task, and at most MEMBERSHIP_TASKS_MAX tasks. */
 bool comm_group_is_elastic(const struct comm_group *group);
 
-/* Records that member `rank` has announced its end: the next forming does not wait for it. */
+/* Records that the process of member `rank` has announced that it ends: the next forming does not
+ * wait for it. */
 void comm_group_dismiss(struct comm_group *group, int rank);
 
 /* Writes "worker 1 (host:port)". */
@@ -125,16 +127,17 @@ enum comm_broken comm_group_broken(const struct comm_group *group);
 
 /* Lets members on the same machine write into each other's `memory`, so that an all-reduce of data
  * inside of `memory` happens in place. All members must call it once after every forming, with
- * memory of the same size. The memory must outlive the group. Its contents are lost. Members of an
- * earlier group can no longer write into it. */
+ * memory of the same size. The memory must outlive the group. Its contents are lost if it was
+ * shared in an earlier group. Members of an earlier group can no longer write into it. */
 int comm_group_share(struct comm_group *group, struct shared_memory *memory, struct err *err);
 
 /* Returns the address at which this member has mapped shared memory number `memory` of member
  * `rank`, or NULL if it is not mapped. For tests. */
 void *comm_group_peer_memory(struct comm_group *group, size_t memory, int rank);
 
-/* Sums `data` over all members, element by element, in place. Rank and position fix the order of
- * the additions: the result has the same bits on every member and in every run. */
+/* Sums `data` over all members, element by element, in place. The order of the additions does not
+ * depend on timing: the result has the same bits on every member, and in every run with the same
+ * options, number of members and placement of ranks on machines. */
 int comm_allreduce_sum_f32(struct comm_group *group, float *data, size_t count, struct err *err);
 
 /* Returns the algorithm that comm_allreduce_sum_f32() uses for `count` floats. The group must be

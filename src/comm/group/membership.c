@@ -253,8 +253,9 @@ static void membership_update_proposal(struct membership *membership)
         lowest++;
     for (int i = 0; i < membership->options.tasks; i++)
         members += membership_is_present(membership, i);
-    if (lowest != self || !agree || obstacle) { /* a task that has accepted a proposal never gets
-                                                 * past here, because its leader is lower */
+    /* The condition is true for a task that has accepted a proposal, because the number of its
+     * leader is lower. */
+    if (lowest != self || !agree || obstacle) {
         membership->proposed = 0;
         return;
     }

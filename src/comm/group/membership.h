@@ -4,20 +4,23 @@
  * code runs in a simulation with random losses, joins and message orders.
  *
  * Every task sends its view to all others: the presence of each task of the cluster. The present
- * task with the lowest number is the leader. Once all present tasks have the same view, the leader
- * proposes them as members, all of them accept, and the leader commits. A task that has accepted a
- * proposal does nothing else until its leader commits, proposes again, sends another view, or is
- * lost. So a committed proposal was accepted by all its members, and a task has accepted at most
- * one proposal at a time. The members of a generation start to work only after all of them have
- * connected to each other under its number. If a member is lost before that, all tasks begin again.
+ * task with the lowest number is the leader. Once the views of all present tasks list the same
+ * tasks as present, the leader proposes these tasks as members, all of them accept, and the leader
+ * commits. A task that has accepted a proposal accepts no proposal of another leader until its own
+ * leader sends a view or is lost. So a committed proposal was accepted by all its members, and a
+ * task has accepted at most one proposal at a time. The members of a generation start to work only
+ * after all of them have connected to each other under its number. If a member is lost before that,
+ * all tasks begin again.
  *
- * The group may not leave out a task whose presence is still unknown to a previous member. A task
- * that is gone does not count. A silent task on another machine may be training there with others.
- * Then only a majority of the previous group continues; of two equal parts, the part with the
- * lowest task continues. The same rule applies to a group that this task has accepted later,
- * because others may be training in it. The minority is left behind: other tasks may have joined a
- * group that it cannot reach. So it continues only when no task of the cluster can be training
- * elsewhere, or together with a task of a later group. docs/design/elastic.md has the reasons. */
+ * The next group may leave out a task that is gone. It may not leave out a task whose presence is
+ * still unknown to a present task with training state (if no present task has one, to any present
+ * task). A silent task on another machine may be training there with others. Then only a majority
+ * of the previous group continues, where tasks that are gone are not counted; of two equal parts,
+ * the part with the lowest task continues. The same rule applies to the last proposal that a
+ * present task has accepted, because its other members may be training as a group. A minority is
+ * left behind: other tasks may have formed a group that it cannot reach. So it continues only if no
+ * absent task can be training elsewhere, or if a task of a later group is present.
+ * docs/design/elastic.md has the reasons. */
 #ifndef TRAINYARD_COMM_GROUP_MEMBERSHIP_H
 #define TRAINYARD_COMM_GROUP_MEMBERSHIP_H
 

@@ -8,8 +8,8 @@
 #include "comm/group/membership.h"
 #include "comm/transport/wire.h"
 
-/* Appends the whole frame to `out`; `tasks` is the number of tasks. Appends nothing if `out` is
- * full. */
+/* Appends the whole frame to `out`; `tasks` is the number of tasks. Appends nothing if the frame
+ * does not fit into `out`. */
 void membership_message_encode(const struct membership_message *message, int tasks,
                                struct buf *out);
 

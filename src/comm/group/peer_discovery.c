@@ -238,7 +238,8 @@ static void discovery_update_presence(struct peer_discovery *discovery, int64_t 
     }
 }
 
-/* Resets the state of tasks without a link. */
+/* Sets the presence of all tasks without a link to unknown, and connects to them again
+ * immediately. */
 static void discovery_forget_absent(struct peer_discovery *discovery)
 {
     for (int task = 0; task < discovery->options->rendezvous.size; task++) {
@@ -255,9 +256,9 @@ static void discovery_forget_absent(struct peer_discovery *discovery)
     }
 }
 
-/* Time in which this process was suspended, or was not scheduled, does not count towards the
- * timeouts of the others. After a long suspension the others may have continued without this task,
- * so the state of absent tasks is reset. */
+/* Time in which this process was suspended, or got no CPU time, does not count towards the timeouts
+ * of the other tasks. After a long suspension the others may have continued without this task, so
+ * the presence of tasks without a link is unknown again. */
 static void discovery_advance_clock(struct peer_discovery *discovery, int64_t now)
 {
     int64_t passed = now - discovery->looked_ms, most = discovery->allowed_ms + STOPPED_MS;
@@ -274,8 +275,8 @@ static bool discovery_may_start_small(const struct peer_discovery *discovery, in
     return now - discovery->rendezvous.started >= discovery->options->start_after_ms;
 }
 
-/* At a normal start all tasks are needed, and the names of the missing tasks are enough. In other
- * cases the obstacle is reported too. */
+/* Reports the missing tasks. If some of the tasks would be enough for a group, also reports the
+ * obstacle to it. */
 static void discovery_report(struct peer_discovery *discovery, int64_t now)
 {
     const struct peer_discovery_options *options = discovery->options;

@@ -19,7 +19,7 @@ struct pending_peer {
     struct handshake handshake;
     char from[SOCKET_ADDRESS_TEXT_MAX];
     int64_t ends;  /* deadline of the handshake (monotonic, ms) */
-    bool admitted; /* rendezvous has decided whether to accept this peer */
+    bool admitted; /* rendezvous has checked this peer after its authentication */
     bool securing; /* the TLS handshake has begun */
 };
 
@@ -39,7 +39,8 @@ void peer_listener_close(struct peer_listener *peer_listener);
 
 /* Whether the listener can accept another connection, in a group of `size` members. */
 bool peer_listener_has_room(const struct peer_listener *peer_listener, uint32_t size);
-/* Accepts all waiting connections. Their handshakes are checked against `identity`. */
+/* Accepts the waiting connections for which there is room. Their handshakes are checked against
+ * `identity`. */
 void peer_listener_accept(struct peer_listener *peer_listener,
                           const struct handshake_identity *identity, int64_t now);
 /* Drops pending peers that have disconnected while they wait for a decision. */

@@ -1,5 +1,5 @@
-/* Connects the members of a group; see rendezvous.h. This file has the poll() loop that drives
- * everything, the setup and the result. */
+/* Connects the members of a group; see rendezvous.h. This file has the setup, the poll() loop that
+ * drives all links, and the result. */
 #include "comm/group/rendezvous.h"
 
 #include "base/buf.h"
@@ -155,8 +155,8 @@ void rendezvous_wait(struct rendezvous *rendezvous, int64_t now, int64_t until)
                until > now ? (int)(until - now) : 0);
 }
 
-/* Fails if a member of the generation is lost or has restarted. Does not wait for this member: the
- * tasks agree on a new generation instead. */
+/* Fails if a member of the generation is lost or has restarted. There is no wait for the lost
+ * member, because the tasks then agree on a new generation. */
 static int rendezvous_check_generation(struct rendezvous *rendezvous, int64_t now, struct err *err)
 {
     char name[TF_CONFIG_TASK_TEXT_MAX];

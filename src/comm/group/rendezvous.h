@@ -1,10 +1,11 @@
 /* Rendezvous: the members of a group connect to each other. Every member listens on its own port
  * and tries to connect to the others until they answer: names may not resolve yet, and processes
  * may start in any order, die and restart. Each two members have one control connection, made by
- * the higher rank. In groups of 3 to 64 members they also have one data connection. Each member
- * makes further data connections to the next rank, which form a ring. Called by formation, by
- * peer_discovery and, for connections to parameter servers, by ps. Never waits longer than its
- * timeout, and reports the missing members. */
+ * the higher rank. In groups of 3 to 64 members each two members also have one data connection. In
+ * addition each member makes `channels` data connections to the next rank; the last rank makes them
+ * to rank 0, so that they form a ring. Called by formation, by peer_discovery and, for connections
+ * to parameter servers, by ps. Never waits longer than its timeout, and reports the missing
+ * members. */
 #ifndef TRAINYARD_COMM_GROUP_RENDEZVOUS_H
 #define TRAINYARD_COMM_GROUP_RENDEZVOUS_H
 
@@ -27,7 +28,8 @@ struct rendezvous_options {
     /* An open listener, which stays open; NULL: a listener is opened for this rendezvous only. */
     struct peer_listener *listener;
     /* If not 0, only the members of this generation connect, and `numbers` has their task numbers
-     * by rank. Fails with ERR_UNAVAILABLE if a member cannot be reached or has restarted. */
+     * by rank. The rendezvous then fails with ERR_UNAVAILABLE if a member cannot be reached or has
+     * restarted. */
     uint64_t generation;
     const int *numbers;
     uint64_t shape;

@@ -111,8 +111,9 @@ static void peer_link_on_resolved(struct rendezvous *rendezvous, struct peer_lin
     peer_link_start_handshake(rendezvous, peer_link, (struct sockaddr *)&address, size, now);
 }
 
-/* Whether another attempt after this rejection is useless. A peer of another job is usually a
- * process of an earlier run that is about to be replaced; other reasons are permanent. */
+/* Whether another attempt after this rejection is useless. A peer that belongs to another job or is
+ * another task is usually a process of an earlier run that is about to be replaced. All other
+ * reasons are permanent. */
 static bool peer_link_is_refused_for_good(const struct handshake *handshake)
 {
     return handshake->verdict != WIRE_OTHER_JOB && handshake->verdict != WIRE_WRONG_TASK;

@@ -40,7 +40,8 @@ static int pending_peer_admit(struct rendezvous *rendezvous, struct pending_peer
         handshake_decide(handshake, WIRE_ACCEPTED, NULL, 0);
         return 0;
     }
-    /* Rank 0 sends its verdict later, together with the addresses of all members. */
+    /* In the master form rank 0 sends its verdict later, together with the addresses of all
+     * members. */
     struct sockaddr_storage from = {0};
     socklen_t size = sizeof(from);
     struct wire_address *address = &rendezvous->addresses[hello->rank];

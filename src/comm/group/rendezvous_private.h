@@ -1,7 +1,8 @@
 /* The state of a rendezvous. A peer_link is one connection that this member needs: outgoing if this
- * member makes the connection, incoming if the peer makes it. A pending_peer (peer_listener.h) is
- * an accepted connection whose peer is not authenticated yet. After the authentication it becomes
- * an incoming peer_link. Included by rendezvous*.c and peer_discovery.c only. */
+ * member makes the connection, incoming if the peer makes it. A pending_peer (peer_listener.h) is a
+ * connection whose peer is not authenticated yet, or waits for a verdict. When rendezvous accepts
+ * the peer, the connection becomes an incoming peer_link. Included by rendezvous*.c and
+ * peer_discovery.c only. */
 #ifndef TRAINYARD_COMM_GROUP_RENDEZVOUS_PRIVATE_H
 #define TRAINYARD_COMM_GROUP_RENDEZVOUS_PRIVATE_H
 

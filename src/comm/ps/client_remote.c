@@ -15,7 +15,7 @@ struct remote {
     struct ps_member member;
     struct ps_link *links; /* by server */
     uint64_t life;    /* random; differs for each process of this worker, see struct ps_tally */
-    float *seen;      /* the dense values that this worker pulled last */
+    float *seen;      /* the dense values that this worker pulled last, or the initial values */
     uint8_t *scanned; /* a buffer of PS_FRAME_MAX bytes, allocated by the first scan */
 };
 
@@ -59,7 +59,8 @@ static int remote_open_table(struct ps_client *client, struct ps_link *link, exc
     return talk(link, &frame, body, &answer, err);
 }
 
-/* Opens the dense range of this server. If the server has no values yet, sends those of `seen`. */
+/* Opens the dense range of the server of `link`. If the range has no values yet, sends the values
+ * in `seen` and sets *ret_seeded to true. */
 static int remote_open_dense(struct ps_client *client, struct ps_link *link, exchange *talk,
                              bool *ret_seeded, struct err *err)
 {

@@ -25,7 +25,7 @@ struct embedding_segment {
 };
 
 struct embedding_index {
-    uint64_t salt; /* random per index, so that chosen ids cannot cause collisions on purpose */
+    uint64_t salt; /* random per index, so that a client cannot choose ids that collide */
     struct embedding_segment **directory; /* 2^depth entries, indexed by upper hash bits; several
                                            * may point to one segment */
     int depth;

@@ -103,8 +103,8 @@ static float *table_find_row(const struct embedding_table *table, int64_t id, ui
     return row ? table_row_at(table, row - 1) : NULL;
 }
 
-/* Adds a row. The caller sets its values. Returns NULL if the table would exceed its memory
- * limit. */
+/* Adds a row. The caller sets its values. Returns NULL if the table would exceed its memory limit
+ * or the largest row number. */
 static float *table_add_row(struct embedding_table *table, int64_t id)
 {
     size_t number = table->count;

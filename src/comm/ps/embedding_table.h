@@ -12,7 +12,8 @@
 
 struct embedding_table;
 
-/* The caller has checked `table`. The table takes at most `bytes_max` bytes; 0: no limit. */
+/* The caller has checked `table`. The table adds no row for which its memory would exceed
+ * `bytes_max` bytes, apart from the growth of its index; 0: no limit. */
 struct embedding_table *embedding_table_new(const struct ps_table *table, size_t bytes_max);
 struct embedding_table *embedding_table_free(struct embedding_table *table);
 DEFINE_CLEANUP(embedding_table)
@@ -25,8 +26,8 @@ size_t embedding_table_stride(const struct embedding_table *table); /* floats of
 /* ret_rows has count × dimensions floats. */
 void embedding_table_pull(const struct embedding_table *table, const int64_t *ids, size_t count,
                           float *ret_rows);
-/* If an id is repeated, each of its gradients is applied, in order. Fails with ERR_TOO_LARGE if a
- * new row would exceed the memory limit; some rows may have been changed by then. */
+/* If an id is repeated, each of its gradients is applied, in order. If a new row would exceed the
+ * memory limit, changes all other rows and fails with ERR_TOO_LARGE. */
 int embedding_table_push(struct embedding_table *table, const int64_t *ids, size_t count,
                          const float *gradients, float rate, struct err *err);
 

@@ -30,7 +30,7 @@ struct ps_link {
     size_t oldest, in_flight; /* ring buffer: index of the oldest push, and number of pushes */
     struct ps_frame request;  /* the request without an answer; type 0: none */
     const void *request_body;
-    struct err failure; /* the error of a push that the server refused; the next call returns it */
+    struct err failure; /* error of a refused push; a later call that receives answers returns it */
 };
 
 /* Takes ownership of the connection. */

@@ -1,7 +1,8 @@
-/* Parameter servers: processes that keep variables, which workers pull and push without waiting for
- * each other. There are two kinds of variables: one dense vector, cut into one range per server,
- * and tables of rows, one row per int64 id. The id decides which server has the row. The server
- * applies gradients, and keeps the state of the optimizer beside the values.
+/* Parameter servers: processes that keep the variables of a model. Workers pull values and push
+ * gradients, without waiting for other workers. There are two kinds of variables: one dense vector,
+ * cut into one range per server, and tables of rows, one row per int64 id. The id decides which
+ * server has the row. The server applies the gradients, and keeps the state of the optimizer beside
+ * the values.
  *
  * A chief or worker uses a ps_client; a ps process calls ps_server_run(). In a cluster of one
  * worker without ps, the client keeps the variables in its own memory, without snapshots. So
@@ -9,11 +10,11 @@
  * is refused, because the workers would train separate models. A client is used by one thread at a
  * time.
  *
- * A call may return while pushes are in flight. If such a push fails, the next call returns the
- * error. If a server is lost, the client waits for it up to `timeout_ms` and reports its name. The
- * server restores its last snapshot, the client sends the pending calls again, and training
- * continues. So a push may be applied twice, and pushes that were applied after the snapshot are
- * lost. Asynchronous training tolerates both. */
+ * A push may return before the server has applied the gradients. If the server then refuses them, a
+ * later call returns the error. If a server is lost, the client waits for it up to `timeout_ms` and
+ * reports its name. The restarted server restores its last snapshot, the client sends all
+ * unanswered requests again, and training continues. So a push may be applied twice, and pushes
+ * that were applied after the snapshot are lost. Asynchronous training tolerates both. */
 #ifndef TRAINYARD_COMM_PS_PS_H
 #define TRAINYARD_COMM_PS_PS_H
 
@@ -68,17 +69,18 @@ DEFINE_CLEANUP(ps_client)
 /* Returns the number of servers, or 0 if the variables are in the memory of this process. */
 size_t ps_client_servers(const struct ps_client *client);
 
-/* The dense vector. Every worker opens it with the same count. The first worker sets the initial
- * values, unless the servers have restored a snapshot. A server that restarted without a snapshot
- * gets the values that this worker pulled last; this is reported. */
+/* The dense vector. Every worker opens it with the same count. The first worker that opens it sets
+ * the initial values, unless the servers have restored a snapshot. If a server has restarted
+ * without a snapshot, the first worker that reconnects sends the values that it pulled last, and
+ * reports this. */
 int ps_dense_open(struct ps_client *client, size_t count, const float *initial,
                   const struct ps_update *update, struct err *err);
 int ps_dense_pull(struct ps_client *client, float *ret_values, struct err *err);
 int ps_dense_push(struct ps_client *client, const float *gradient, float rate, struct err *err);
 
-/* A table. A row that was never pushed to takes no memory; its values are drawn uniformly from
- * ±range and depend only on seed and id. The first push creates the row. Tables are numbered from 0
- * in the order of opening, which must be the same in all workers. */
+/* A table. A row that was never pushed to takes no memory; its values are random numbers between
+ * -range and range, which depend only on seed and id. The first push creates the row. Tables are
+ * numbered from 0 in the order of opening, which must be the same in all workers. */
 struct ps_table {
     int dimensions;
     float range;
@@ -102,9 +104,10 @@ typedef void ps_visit(void *context, int64_t id, const float *row);
 int ps_rows_scan(struct ps_client *client, int table, ps_visit *visit, void *context,
                  struct err *err);
 
-/* Returns when every push so far has been applied. */
+/* Returns when the servers have applied every push of this client. */
 int ps_flush(struct ps_client *client, struct err *err);
-/* Makes every server write a snapshot. Returns when all snapshots are on disk. */
+/* Makes every server that has a snapshot directory write a snapshot. Returns when all snapshots are
+ * on disk. A client without servers does nothing. */
 int ps_save(struct ps_client *client, struct err *err);
 
 /* Read and write the variables of a client without servers, together with the state of their
@@ -138,7 +141,7 @@ struct ps_server_options {
     uint64_t shape;                    /* the same as in the workers */
     const char *secret;
     const char *directory;     /* directory of the snapshots; NULL: no snapshots */
-    size_t table_memory_max;   /* bytes per table; 0: no limit */
+    size_t table_memory_max;   /* limit of bytes per table in this server; 0: no limit */
     int64_t snapshot_every_ms; /* interval between snapshots; 0: 1 minute */
     int64_t join_timeout_ms;   /* the first worker must connect within this time; 0: no limit */
     int64_t report_ms;         /* interval between reports about missing workers; 0: 5 seconds */

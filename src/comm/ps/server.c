@@ -19,7 +19,8 @@ enum {
     SESSIONS_MAX = 256,       /* limit of connections, in addition to one per worker */
     HANDSHAKE_MAX_MS = 10000, /* limit for the handshake, counted from accept() */
     ENDING_MAX_MS = 10000,
-    STOP_POLL_MS = 200, /* limit of one epoll_wait(): a signal just before it would be missed */
+    /* Limit of one epoll_wait(), because a signal just before it does not end it. */
+    STOP_POLL_MS = 200,
 };
 
 static void server_describe_session(const struct ps_server *server, uint32_t worker,

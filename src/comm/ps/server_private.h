@@ -32,7 +32,8 @@ struct ps_server {
 /* Restores the last snapshot, if one exists. */
 int ps_server_restore(struct ps_server *server, struct err *err);
 
-/* Called when a session waits for a snapshot: starts a snapshot as soon as possible. */
+/* Called when a session waits for a snapshot: starts a snapshot as soon as possible, or answers the
+ * session if all changes are on disk already or the server writes no snapshots. */
 void ps_server_save_wanted(struct ps_server *server);
 /* Called when the current snapshot is complete or has failed: answers the sessions that waited for
  * it. */

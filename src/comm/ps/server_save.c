@@ -50,8 +50,9 @@ int ps_server_restore(struct ps_server *server, struct err *err)
     return 0;
 }
 
-/* Answers the sessions whose changes are on disk now. If writing failed, a worker that finishes
- * still gets a success. */
+/* Answers the sessions whose changes are covered by the last snapshot. `failure` is the error if
+ * this snapshot was not written, otherwise NULL. A worker that finishes gets a success in both
+ * cases. */
 static void save_answer_covered(struct ps_server *server, const struct err *failure)
 {
     for (size_t i = 0; i < server->sessions.count; i++) {

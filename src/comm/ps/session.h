@@ -40,8 +40,9 @@ struct ps_session *ps_session_free(struct ps_session *session);
 /* Called when the handshake is done: serves `worker` from now on. */
 void ps_session_begin(struct ps_session *session, struct ps_store *store, uint32_t worker);
 
-/* Reads, answers and sends until the connection would block or the state is PS_SESSION_WAITING.
- * Fails if the connection is broken or the worker sends invalid messages. */
+/* Reads, answers and sends until the connection would block, the state is PS_SESSION_WAITING, or
+ * other sessions must get their turn. Fails if the connection is broken or the worker sends invalid
+ * messages. */
 int ps_session_progress(struct ps_session *session, struct err *err);
 
 /* Answers the request of a session in PS_SESSION_WAITING. `failure` is NULL if the snapshot

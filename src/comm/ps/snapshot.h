@@ -32,10 +32,11 @@ struct ps_snapshot *ps_snapshot_free(struct ps_snapshot *snapshot);
 DEFINE_CLEANUP(ps_snapshot)
 const char *ps_snapshot_path(const struct ps_snapshot *snapshot);
 
-/* Restores the last snapshot into an empty store. If no snapshot exists, sets *ret_found to false
- * and changes nothing. A damaged last snapshot is renamed to ".damaged", and the previous snapshot
- * is restored; `note` then describes this. If there is no previous snapshot either, fails with an
- * error that says what to do. */
+/* Restores the last snapshot into an empty store or, if it is damaged or missing, the previous
+ * snapshot. If neither exists, sets *ret_found to false and returns 0. If the previous snapshot
+ * replaces a damaged one, the damaged file is renamed to ".damaged" and `note` says so; otherwise
+ * `note` is empty. If all existing snapshots are damaged, fails with an error that says what to
+ * do. */
 enum { PS_SNAPSHOT_NOTE_MAX = ERR_MESSAGE_MAX + 64 };
 int ps_snapshot_restore(struct ps_snapshot *snapshot, struct ps_store *store, bool *ret_found,
                         struct ps_snapshot_info *ret_info, char note[PS_SNAPSHOT_NOTE_MAX],

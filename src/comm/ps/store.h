@@ -1,7 +1,7 @@
 /* The variables of one server: its range of the dense vector, its rows of the tables, the counters
  * of the workers, and which workers have finished. Uses no socket and no file. Called by ps_server,
- * by ps_snapshot, and by client_local. Checks all arguments, because they come from the network or
- * from a file. Used by one thread at a time. */
+ * ps_handler, ps_snapshot and client_local. Checks all arguments, because they come from the
+ * network or from a file. Used by one thread at a time. */
 #ifndef TRAINYARD_COMM_PS_STORE_H
 #define TRAINYARD_COMM_PS_STORE_H
 
@@ -17,7 +17,8 @@ DEFINE_CLEANUP(ps_store)
 /* Removes all variables and counts. */
 void ps_store_clear(struct ps_store *store);
 
-/* Returns the number of changes so far. A new snapshot is needed only if this number has grown. */
+/* Returns the number of changes so far. A new snapshot is needed only if this number has grown
+ * since the last one. */
 uint64_t ps_store_changes(const struct ps_store *store);
 
 /* ---- The dense range */
@@ -58,8 +59,8 @@ int ps_store_rows_push(struct ps_store *store, size_t table, const int64_t *ids,
                        const float *gradients, float rate, struct err *err);
 
 /* ---- Workers: their counters, and which have finished. Each worker sends the total of its own
- * process. A counter is the sum of the totals of all processes so far. So a total that is sent
- * twice, or again after a server has restored an old snapshot, is counted once. */
+ * process. A counter is the sum of the totals of all worker processes of the run. So a total that
+ * is sent twice, or again after a server has restored an old snapshot, is counted once. */
 
 struct ps_tally {
     uint32_t worker; /* rank */
@@ -80,7 +81,8 @@ struct ps_store_view {
     struct ps_dense_shape dense; /* total 0: not open */
     bool seeded;
     float *values, *state;
-    uint64_t counted[PS_COUNTERS]; /* sums of the processes that have ended */
+    /* By counter: the sum of the totals of worker processes that were replaced by a restart. */
+    uint64_t counted[PS_COUNTERS];
     const struct ps_tally *tallies;
     size_t tally_count;
 };

@@ -17,8 +17,8 @@ enum {
     PS_WIRE_TABLE_SIZE = 24,
 };
 
-/* Each comment lists the fields of struct ps_frame that the type uses; all others are 0. The fields
- * after "answer:" belong to the DONE frame. */
+/* Each comment lists the fields of struct ps_frame that the type uses besides `size` and
+ * `sequence`; all others are 0. The fields after "answer:" belong to the DONE frame. */
 enum ps_frame_type {
     /* count: version; first: ps_tally.life of the worker; answer: count: number of open tables. */
     PS_FRAME_ATTACH = 1,
@@ -27,11 +27,15 @@ enum ps_frame_type {
     PS_FRAME_DENSE_PULL, /* asks for `count` values from `first` on; answer: body: the values */
     PS_FRAME_DENSE_PUSH, /* body: gradient of `count` values from `first` on; rate: learning rate */
     PS_FRAME_TABLE_OPEN, /* table: number of the table; body: shape of the table */
-    PS_FRAME_ROWS_PULL,  /* body: `count` ids; answer: body: their rows */
-    PS_FRAME_ROWS_PUSH,  /* body: `count` ids, then their gradients; rate: learning rate */
-    PS_FRAME_ROWS_SCAN,  /* reads from row `first` on; answer: body: `count` ids, then rows; 0 at
-                          * the end */
-    /* table: the counter; first: the total of this process; answer: first: the sum. */
+    /* table: number of the table; body: `count` ids; answer: body: their rows. */
+    PS_FRAME_ROWS_PULL,
+    /* table: number of the table; body: `count` ids, then their gradients; rate: learning rate. */
+    PS_FRAME_ROWS_PUSH,
+    /* table: number of the table; first: the row to start from; answer: body: `count` ids, then
+     * their rows; first: the row to start the next scan from. After the last row, count is 0. */
+    PS_FRAME_ROWS_SCAN,
+    /* table: the counter; first: the total of the worker process; answer: first: the value of the
+     * counter. */
     PS_FRAME_COUNT,
     PS_FRAME_SAVE,
     PS_FRAME_FINISH,

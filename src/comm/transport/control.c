@@ -1,4 +1,5 @@
-/* Creates and frees a control plane, begins calls, and exchanges small data; see control.h. */
+/* Opens and closes the control connections of a group, begins calls, and exchanges small data; see
+ * control.h. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "comm/transport/control_private.h"
@@ -152,8 +153,8 @@ int control_begin_call(struct control *control, enum control_call call, size_t s
     control->call = call;
     control->call_size = size;
     control->exchanging = false;
-    control->was_stopped = false; /* the last call has ended, so all members still include this
-                                   * process */
+    /* The last call has succeeded, so no member has continued without this process. */
+    control->was_stopped = false;
     control->idle_since_ms = control->asked_ms = 0;
     control->arrivals = 0;
     for (int i = 0; i < control->options.size; i++)

@@ -1,9 +1,9 @@
-/* The control plane of a group: one control connection to every other member. It numbers the calls
+/* The control connections of a group: one to every other member. A struct control numbers the calls
  * of the group, carries the contributions of small collectives, and detects members that are lost,
  * silent, late or in another call. A transport moves the data. While a transport waits, it calls
- * the control plane, so that failures are detected and named in one place for all transports.
- * Called by group, by the collectives and by the transports. The control plane runs on the thread
- * that makes the calls of the group, and makes progress only inside its functions. */
+ * control_wait() or control_watch(), so that failures are detected and named in one place for all
+ * transports. Called by group, by the collectives and by the transports, on the thread that makes
+ * the calls of the group. Control connections make progress only inside these functions. */
 #ifndef TRAINYARD_COMM_TRANSPORT_CONTROL_H
 #define TRAINYARD_COMM_TRANSPORT_CONTROL_H
 
@@ -31,11 +31,13 @@ struct control_options {
      * member. May be NULL. */
     const volatile sig_atomic_t *stop;
     void (*report)(void *context, const char *line); /* may be NULL */
-    /* Called with the names of late members, as "worker 1 (host:port)", when they are reported, and
-     * with NULL when the wait for them ends. May be NULL. */
+    /* Called with the names of late members when they are reported, and with NULL when the wait for
+     * them ends. The names are text like "worker 1 (host:port)" or "data from worker 1
+     * (host:port)". May be NULL. */
     void (*waiting)(void *context, const char *names);
     /* Called when this member has waited for `task` ("worker 1"), which came late to a call. `ns`
-     * is the additional wait in nanoseconds. May be NULL. */
+     * is the time waited since this function was last called for `task`, in nanoseconds. May be
+     * NULL. */
     void (*waited)(void *context, const char *task, int64_t ns);
     void *context;
 };
@@ -43,8 +45,8 @@ struct control_options {
 /* Moves the control connections out of `connections`. The data connections stay there. */
 struct control *control_new(const struct control_options *options,
                             struct connection_set *connections);
-/* Frees the control plane. Unless the group is broken, first tells the other members that this
- * member leaves. NULL-safe; returns NULL. */
+/* Closes the control connections. Unless the group is broken, first tells the other members that
+ * this member leaves. NULL-safe; returns NULL. */
 struct control *control_free(struct control *control);
 
 /* Replace options.timeout_ms and options.peer_timeout_ms. */
@@ -57,12 +59,15 @@ int control_size(const struct control *control);
 /* The state of a member according to its control connection. */
 enum peer_outcome {
     PEER_CONNECTED, /* the connection is open */
-    PEER_LOST,      /* the connection broke without WIRE_FRAME_BYE: the process ended */
+    PEER_LOST,      /* the connection broke without WIRE_FRAME_BYE: the process probably ended */
     PEER_SILENT,    /* the member stopped answering; its process may still run */
-    PEER_LEFT,      /* the member left this group on purpose and may join the next group */
+    /* The member left this group on purpose, or reported it as broken. It may join the next
+     * group. */
+    PEER_LEFT,
 };
 
-/* First reads all messages that the member has sent. Meant for a broken group. */
+/* First reads all messages that the member has sent, which may break the group. Called at the end
+ * of a group. */
 enum peer_outcome control_peer_outcome(struct control *control, int rank);
 /* Whether the other members have continued without this member, or may have done so, because it did
  * not answer. */
@@ -120,16 +125,16 @@ int control_wait(struct control *control, size_t count, struct err *err);
 /* Sets the member for whose data the following calls of control_wait() wait. */
 void control_expect(struct control *control, int rank);
 
-/* Called when the first byte of member `rank` in this call has arrived: ends the wait, and
- * attributes its time to the member that was late. */
+/* Called when the data of member `rank` for the current call begins to arrive. If a member was
+ * late, attributes the time of the current wait to that member. */
 void control_peer_arrived(struct control *control, int rank);
 
 /* Called after data has moved: ends the current wait, so that the next wait starts with the full
  * timeout. */
 void control_progress(struct control *control);
 
-/* Fails if a member has sent a frame of a small collective to the current call, which is not a
- * small collective. */
+/* Called in a call that is not a small collective: fails if a member has sent a contribution to a
+ * small collective with the number of this call. */
 int control_check_contributions(struct control *control, struct err *err);
 
 /* ---- For transports that wait by themselves -------------------------------------------------- */

@@ -75,9 +75,9 @@ void control_peer_arrived(struct control *control, int rank)
     struct control_peer *peer = &control->peers[rank];
     int64_t now = control->idle_since_ms ? moment_monotonic_ms() : 0;
     int last = now && control_needs_all(control) ? control_find_last(control, now) : -1;
-    /* If no member was late to answer a ping, `rank` counts as the late member. Exceptions are a
-     * later stream, or a member that has answered a ping: such a member may itself have waited for
-     * others. */
+    /* If no member was late to answer a ping, `rank` counts as the late member. In a call with
+     * streams this is so only for the first stream, and only if `rank` has not answered a ping:
+     * otherwise `rank` may itself have waited for others. */
     if (last < 0 && now && control_needs_all(control) &&
         (control->exchanging ||
          (!control->arrivals && (peer->seen < control->sequence || !control->asked_ms))))

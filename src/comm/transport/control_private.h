@@ -1,5 +1,5 @@
-/* The state of the control plane, and the functions that its files share. Included by control*.c
- * only. */
+/* The state of the control connections, and the functions that the files control*.c share. Included
+ * by control*.c only. */
 #ifndef TRAINYARD_COMM_TRANSPORT_CONTROL_PRIVATE_H
 #define TRAINYARD_COMM_TRANSPORT_CONTROL_PRIVATE_H
 
@@ -24,7 +24,7 @@ struct control_peer {
     bool aborted;                 /* the peer has sent WIRE_FRAME_ABORT: the group is broken */
     bool silent;                  /* the peer or its machine does not answer */
     int64_t heard_ms;             /* when the last bytes of the peer arrived (monotonic) */
-    uint64_t completed;           /* number of calls the peer had finished when it left */
+    uint64_t completed;           /* number of the last call that the peer had made when it left */
     uint64_t seen;                /* the latest call that the peer is known to have reached */
     int64_t came_ms;              /* when the peer reached call `seen`; 0: this member did not
                                    * wait */
@@ -45,8 +45,8 @@ struct control {
     size_t call_size;
     bool exchanging; /* the current call is a small collective over the control connections */
     int arrivals;    /* number of streams and contributions of the current call that arrived */
-    int expected;    /* rank for whose data the current wait waits, once all have arrived */
-    bool expelled;   /* another member has reported that the group continues without this one */
+    int expected;    /* rank of the member whose data this member needs next; for reports */
+    bool expelled;   /* another member has reported that the group continues without this member */
     /* This process was suspended in the current call for so long that the others may continue
      * without it. */
     bool was_stopped;

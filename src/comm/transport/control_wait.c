@@ -11,7 +11,7 @@
 enum {
     PING_MS = 1000,       /* interval of pings during a wait */
     ASK_MS = 20,          /* delay of the first ping if options.waited is set */
-    EXPLANATION_MS = 500, /* how long a failed data connection waits for an explanation */
+    EXPLANATION_MS = 500, /* how long control_data_failed() waits for a message with the cause */
     /* If a wait takes this much longer than requested, this process was suspended. */
     STOPPED_MS = 200,
 };
@@ -151,8 +151,8 @@ static void control_report_stragglers(struct control *control, int64_t now)
     }
 }
 
-/* Time in which this process was suspended, or was not scheduled, does not count towards the
- * timeouts of the others. */
+/* Time in which this process was suspended, or got no CPU time, does not count towards the timeouts
+ * of the other members. */
 static void control_forgive(struct control *control, int64_t excess_ms)
 {
     if (control->options.peer_timeout_ms && excess_ms > control->options.peer_timeout_ms / 2)
@@ -238,7 +238,8 @@ static int control_poll_and_judge(struct control *control, size_t count, bool bl
     return 0;
 }
 
-/* A failure also ends the wait, and its time is attributed to the member that did not arrive. */
+/* On failure ends the wait; the time of the wait is attributed to the member that did not
+ * arrive. */
 static int control_wait_once(struct control *control, size_t count, bool block, struct err *err)
 {
     int result = control_poll_and_judge(control, count, block, err);

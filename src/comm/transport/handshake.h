@@ -48,7 +48,8 @@ struct handshake {
     enum handshake_state state;
     struct connection connection;
     const struct handshake_identity *identity;
-    struct wire_hello hello; /* the connector's hello; valid on the acceptor from READ_PROOF on */
+    /* The connector's hello. Valid on the acceptor in all states after HANDSHAKE_READ_HELLO. */
+    struct wire_hello hello;
     uint8_t hello_bytes[WIRE_HELLO_SIZE];
     struct wire_welcome welcome;
     enum wire_verdict verdict;      /* WIRE_ACCEPTED until one side rejects the other */
@@ -81,7 +82,8 @@ short handshake_events(const struct handshake *handshake);
 
 /* Continues as far as the connection allows. Fails with ERR_UNAVAILABLE if the connection broke and
  * another attempt may help, with ERR_FORBIDDEN if one side rejected the other (`verdict` is the
- * reason), and with ERR_BAD_REQUEST if the peer does not speak this protocol. */
+ * reason), and with ERR_BAD_REQUEST if the peer does not speak this protocol. After
+ * handshake_decide() with a rejection it returns 0 and ends in HANDSHAKE_DONE. */
 int handshake_progress(struct handshake *handshake, struct err *err);
 
 /* Acceptor in HANDSHAKE_PROVEN: compares encryption and shape with the peer. Returns WIRE_ACCEPTED

@@ -109,7 +109,7 @@ static int message_on_welcome(struct handshake *handshake, const uint8_t *bytes,
     handshake_proof_connector(handshake, mac);
     wire_proof_encode(mac, proof);
     if (!secret_mac_equal(expected.mac, welcome->mac)) {
-        /* The peer cannot accept this proof either, but its failure tells the peer why the
+        /* The peer cannot accept this proof either, but the wrong proof tells the peer why the
          * connection ends. */
         (void)socket_send(handshake->connection.fd, proof, sizeof(proof));
         return message_refuse(handshake, WIRE_WRONG_SECRET, err);

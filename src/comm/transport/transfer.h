@@ -13,15 +13,17 @@ struct transfer_piece {
     char *at;
     size_t size; /* in bytes; a multiple of 4 if `add` is set */
     bool add;    /* received floats are added to the memory; otherwise they replace it */
-    bool settle; /* sent floats are rounded to bfloat16 here too, so that all members have the same
-                  * bits */
+    /* Sent floats are also rounded to bfloat16 in the memory of the sender, so that all members
+     * have the same bits. */
+    bool settle;
 };
 
 struct transfer_plan {
     struct transfer_piece *send, *recv;
     size_t send_count, recv_count;
-    /* The first `head` bytes can be sent at once. The byte at position head + n may be sent after n
-     * bytes have been received and added. */
+    /* Counted in bytes of memory, also if `narrow` is set. The first `head` bytes of `send` can be
+     * sent immediately. When the first n bytes of `recv` have been received and added, the first
+     * head + n bytes of `send` can be sent. */
     size_t head;
     /* Floats are sent as bfloat16, in half the bytes, and added as floats. */
     bool narrow;

@@ -1,8 +1,8 @@
 /* A transport moves the data of a group between its members. Each transport is an operations table
  * (struct transport_ops) in a folder of its own. transport.c lists the transports in order of
  * preference. The group opens them and the collectives use them, only through the functions below.
- * A transport does not handle membership: the control plane (control.h) numbers the calls and
- * detects lost members, and a waiting transport calls it.
+ * A transport does not handle membership: control (control.h) numbers the calls and detects lost
+ * members, and a waiting transport calls it.
  *
  * There are two kinds. A stream transport runs transfer plans between any members of the group. A
  * memory transport gives the members of one host access to each other's memory: they write, pass a
@@ -26,7 +26,7 @@ enum {
 };
 
 struct transport_config {
-    struct control *control;            /* needed until the last call before transport_close() */
+    struct control *control;            /* must stay valid for all calls except transport_close() */
     struct connection_set *connections; /* the transport moves out the connections that it uses */
     const char *pretended_host; /* for tests: splits one machine into several hosts; or NULL */
 };
@@ -45,8 +45,8 @@ struct transport {
 struct transport_ops {
     const char *name;
     enum transport_kind kind;
-    /* A collective call of all members of the group. Sets *ret to NULL if this transport cannot
-     * connect any two members. Fails only if the group breaks. */
+    /* A collective call of all members of the group. Sets *ret to NULL if this transport connects
+     * no members with each other. Fails only if the group breaks. */
     int (*open)(const struct transport_config *config, struct transport **ret, struct err *err);
     void (*close)(struct transport *transport);
 
@@ -87,7 +87,7 @@ static inline int transport_run(struct transport *transport, const struct transf
 /* ---- Memory transports ----------------------------------------------------------------------- */
 
 /* A collective call of the whole group: lets the members of the host write into each other's
- * `memory`, which must outlive the transport. If the memory cannot be shared, returns 0 too: then
+ * `memory`, which must outlive the transport. Also returns 0 if the memory cannot be shared: then
  * its data passes through the slots. */
 static inline int transport_share(struct transport *transport, struct shared_memory *memory,
                                   struct err *err)

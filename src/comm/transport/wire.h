@@ -1,6 +1,6 @@
 /* Encodes and decodes the messages of a handshake and the frames on control connections. All
  * numbers are little-endian. Decoding checks everything that can be checked without knowing the
- * job. Called by handshake, by the control plane and by membership_message.
+ * job. Called by handshake, by control*.c and by membership_message.
  *
  *   connector → HELLO    its rank, the rank of the acceptor, job, shape, a random nonce
  *   acceptor  → WELCOME  a verdict, a random nonce, a proof that it knows the secret

@@ -1,6 +1,7 @@
-/* Authorization: evaluates Role, ClusterRole and their bindings as Kubernetes does. Pure: the input
- * is an identity, a question and the stored roles and bindings; the output is an answer with a
- * reason. A rule can only allow. A request that no rule allows is denied. */
+/* Authorization: evaluates Role, ClusterRole and their bindings as Kubernetes does. Pure: the
+ * input is an identity, a question and the stored roles and bindings; the output is an answer
+ * with a reason. A rule can only allow. A request that no rule allows is denied, unless the user
+ * is in system:masters. */
 #ifndef TRAINYARD_ENGINE_ACCESS_ACCESS_H
 #define TRAINYARD_ENGINE_ACCESS_ACCESS_H
 
@@ -14,7 +15,7 @@ struct access_question {
     const char *resource;    /* "pods" */
     const char *subresource; /* "log", or "" */
     const char *namespace_;  /* "": cluster-wide, or all namespaces */
-    const char *name;        /* "": any name */
+    const char *name;        /* "": the request is not about one object, for example a list */
 };
 
 /* The stored objects of one kind. */
@@ -28,7 +29,8 @@ struct access_policy {
 
 struct access_answer {
     bool allowed;
-    /* "RBAC: allowed by …", or "RBAC: … not found" if a binding names a missing role, or "" */
+    /* If allowed: "RBAC: allowed by …", or "" for system:masters. If denied: "RBAC: … not found"
+     * if a binding of the user names a missing role, otherwise "". */
     const char *reason;
 };
 
@@ -46,15 +48,17 @@ struct access_grant {
     const struct json *rule; /* NULL: the binding names a role that does not exist */
     const struct json *binding, *subject;
 };
-/* Calls `visit` for every rule that applies to the identity in the namespace ("": cluster-wide
- * rules only), until `visit` returns true. Returns true if `visit` returned true. */
+/* Calls `visit` for every rule that a ClusterRoleBinding, or a RoleBinding in the namespace,
+ * gives to the identity. If `namespace_` is "", ignores RoleBindings. Also calls `visit` once
+ * for each such binding whose role does not exist. Stops when `visit` returns true. Returns true
+ * if `visit` returned true. */
 bool access_each_rule(struct arena *arena, const struct access_policy *policy,
                       const struct identity *identity, const char *namespace_,
                       bool (*visit)(void *context, const struct access_grant *grant),
                       void *context);
 
 /* Returns the rules of the role that a binding in `namespace_` refers to, and the rules of the
- * ClusterRoles that its aggregationRule selects. Returns NULL if the role does not exist. */
+ * ClusterRoles that the role's aggregationRule selects. Returns NULL if the role does not exist. */
 const struct json *access_role_rules(struct arena *arena, const struct access_policy *policy,
                                      const struct json *role_ref, const char *namespace_);
 
@@ -68,7 +72,8 @@ char *access_missing_rules(struct arena *arena, const struct access_policy *poli
 /* Returns the NULL-terminated list as `["a" "b"]`. */
 char *access_list_text(struct arena *arena, const char *const *list);
 
-/* ---- Matching the lists of a rule; "*" matches everything */
+/* ---- Matching the lists of a rule. "*" matches everything; a path that ends with "*" is a
+ * prefix. */
 bool access_list_has(const struct json *list, const char *value);
 bool access_resource_matches(const struct json *resources, const char *resource,
                              const char *subresource);

@@ -71,7 +71,7 @@ static const struct identity *identify_account(struct arena *arena, const struct
     return identity;
 }
 
-/* The bearer token of the request, or NULL. */
+/* Returns the bearer token of the request, or NULL. */
 static const char *auth_bearer_token(const struct http_request *request)
 {
     const char *value = http_header_get(request->headers, "Authorization");

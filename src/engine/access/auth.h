@@ -1,5 +1,6 @@
-/* Authentication: identifies the owner of the cluster by the token of the kubeconfig, and service
- * accounts by tokens that this cluster has signed. Probes need no identity. */
+/* Authentication: identifies the owner of the cluster by the token of the kubeconfig, and
+ * service accounts by tokens that this cluster has signed. A few paths need no token, for
+ * example /healthz. */
 #ifndef TRAINYARD_ENGINE_ACCESS_AUTH_H
 #define TRAINYARD_ENGINE_ACCESS_AUTH_H
 
@@ -12,8 +13,9 @@
 struct auth {
     const char *token;              /* the owner's token */
     const struct engine_seal *seal; /* verifies the signatures of service account tokens */
-    struct store *store;            /* a token is valid only while its account exists here */
-    int64_t now_ms;                 /* wall time */
+    /* A token is valid only while its account, and its pod if it is bound to one, exist here. */
+    struct store *store;
+    int64_t now_ms; /* wall time */
 };
 
 /* Returns NULL if the request has no valid token. Compares tokens in constant time. */

@@ -1,5 +1,6 @@
 /* See cache.h. The cache does not watch the store. If the store's revision has changed since the
- * last call, a call lists all roles and bindings and parses those with a new revision. */
+ * last call, access_cache_get() lists all roles and bindings and parses those with a new
+ * revision. */
 #include "engine/access/cache.h"
 
 #include "base/map.h"
@@ -18,7 +19,7 @@ struct entry {
     struct arena *arena;
     struct json *object; /* NULL: the stored object cannot be read, and allows nothing */
     int64_t revision;
-    uint64_t seen; /* `look` of the last call that found the object in the store */
+    uint64_t seen; /* the value of access_cache.look when the object was last found in the store */
 };
 
 struct access_cache {

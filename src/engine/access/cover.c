@@ -10,7 +10,8 @@
 #include <string.h>
 
 enum {
-    /* Per rule: verbs x groups x resources x names, or verbs x paths. */
+    /* The most permissions of one rule: verbs x groups x resources x names, or verbs x paths. A
+     * rule with more counts as missing. */
     PERMISSIONS_MAX = 10 * 1000,
     TEXT_MAX = 64 * 1024,
 };

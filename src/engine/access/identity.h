@@ -6,10 +6,11 @@
 #include "base/str.h"
 
 struct identity {
-    const char *name;          /* "trainyard-admin", "system:serviceaccount:default:builder" */
-    const char *uid;           /* the uid of the service account, or NULL */
+    const char *name; /* "trainyard-admin", "system:serviceaccount:default:builder" */
+    /* The uid of the service account, or the value of the header Impersonate-Uid; or NULL. */
+    const char *uid;
     const char *const *groups; /* NULL-terminated */
-    const char *pod, *pod_uid; /* the pod that the token belongs to, or NULL */
+    const char *pod, *pod_uid; /* the pod that the token is bound to, or NULL */
     const struct json *extra;  /* further attributes: an object of lists of strings; or NULL */
 };
 

@@ -47,7 +47,8 @@ static int impersonation_check(const struct request *request, struct access_ques
         access_forbidden_message(request->arena, request->asker, &question, answer.reason));
 }
 
-/* The namespace of "system:serviceaccount:NAMESPACE:NAME", or NULL for any other user. */
+/* For the user "system:serviceaccount:NAMESPACE:NAME", returns the namespace and sets *ret_name.
+ * Returns NULL for any other user. */
 static const char *account_namespace(struct arena *arena, const char *user, const char **ret_name)
 {
     const char *namespace_ = user + strlen(ACCOUNT);
@@ -74,8 +75,8 @@ static int check_user(const struct request *request, const char *user, struct er
     return impersonation_check(request, question, err);
 }
 
-/* The key of an extra attribute is a part of the header's name, in lower case with percent
- * escapes. */
+/* Returns the key of an extra attribute: the part of the header's name after
+ * "Impersonate-Extra-", with percent escapes decoded, in lower case. */
 static char *extra_key(struct arena *arena, const char *header)
 {
     const char *escaped = header + strlen(EXTRA);

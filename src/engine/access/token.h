@@ -1,6 +1,6 @@
-/* The tokens of service accounts: JSON web tokens (RFC 7519) with Kubernetes' claims, signed with
- * HMAC-SHA256. Pure and fuzzed, because tokens come from clients. A token can outlive its account,
- * so auth.c also looks the account up in the store. */
+/* The tokens of service accounts: JSON web tokens (RFC 7519) with Kubernetes' claims, signed
+ * with HMAC-SHA256. Pure and fuzzed, because tokens come from clients. A token can outlive its
+ * account and its pod, so auth.c also looks them up in the store. */
 #ifndef TRAINYARD_ENGINE_ACCESS_TOKEN_H
 #define TRAINYARD_ENGINE_ACCESS_TOKEN_H
 
@@ -23,9 +23,9 @@ struct token_claims {
 int token_make(struct arena *arena, const struct engine_seal *seal,
                const struct token_claims *claims, const char **ret, struct err *err);
 
-/* Returns the claims of a token that this cluster has signed, that is valid now and that is meant
- * for this server. Returns -ERR_UNAUTHORIZED with the reason otherwise. No part of a token is
- * parsed before its signature is found valid. */
+/* Sets *ret to the claims of the token. Returns -ERR_UNAUTHORIZED with the reason if this
+ * cluster has not signed the token, if it is not valid now, or if TOKEN_ISSUER is not one of its
+ * audiences. No part of a token is parsed before its signature is found valid. */
 int token_verify(struct arena *arena, const struct engine_seal *seal, const char *text,
                  int64_t now_s, struct token_claims *ret, struct err *err);
 

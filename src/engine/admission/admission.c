@@ -26,8 +26,8 @@ int admission_admit_namespace(struct api_call *call, struct json *namespace_,
 static const char MOUNT_PATH[] = "/var/run/secrets/kubernetes.io/serviceaccount";
 static const char VOLUME_PREFIX[] = "kube-api-access-";
 
-/* Kubernetes' value. The node requests a longer lifetime, because the token becomes invalid with
- * the pod anyway. */
+/* The value of expirationSeconds that Kubernetes sets. The node requests a longer lifetime,
+ * because a token becomes invalid when its pod is deleted. */
 enum { TOKEN_LIFE_S = 3607 };
 
 static struct json *add_source(struct arena *arena, struct json *sources, const char *type)
@@ -75,7 +75,8 @@ static bool has_mount(const struct json *container)
     return false;
 }
 
-/* Mounts the volume into every container that has no mount at MOUNT_PATH. */
+/* Adds the volume of access_volume() to the pod and mounts it into every container that has no
+ * mount at MOUNT_PATH. */
 static void mount_access(struct arena *arena, struct json *spec)
 {
     static const char *const lists[] = {"initContainers", "containers"};

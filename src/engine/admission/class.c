@@ -125,7 +125,7 @@ int admission_admit_claim(struct api_call *call, struct json *claim, const struc
     int result = admission_limit_claim(call, claim, err);
     if (result < 0)
         return result;
-    /* A storageClassName of "" means a volume without a class, so it gets no default. */
+    /* A storageClassName of "" means a volume without a class, so the claim gets no default. */
     if (old || (named && named->type != JSON_NULL) ||
         kube_meta_annotation(claim, "volume.beta.kubernetes.io/storage-class"))
         return 0;

@@ -271,8 +271,8 @@ static void limit_range_gather(struct arena *arena, struct json *total, struct m
     }
 }
 
-/* Returns the resources of a whole pod. Per resource, this is the sum over its containers, or the
- * amount of its largest init container if that is more. */
+/* Returns the resources of a whole pod. The amount of each resource is the sum over the
+ * containers, or the largest amount of one init container if that is more. */
 static struct json *resources_of_pod(struct arena *arena, const struct json *pod)
 {
     static const char *const parts[] = {"requests", "limits"};

@@ -5,8 +5,8 @@
 
 #include "base/json/json.h"
 
-/* True if checking each container of the pod against each amount of the LimitRanges would take so
- * long that other clients would wait. */
+/* Whether the pod has so many containers, and the LimitRanges (a list) have so many amounts,
+ * that checking each container against each amount would block the loop for too long. */
 bool limit_range_is_too_large(const struct json *ranges, const struct json *pod);
 
 /* Sets the default requests and limits of the pod's containers, and an annotation that lists them.

@@ -11,11 +11,12 @@
 struct json *quota_usage(struct arena *arena, const struct kube_resource *id,
                          const struct json *object);
 
-/* Whether the quota counts this object. A quota with scopes counts only the pods in those
- * scopes. */
+/* Whether the quota counts this object. A quota with scopes counts only pods that are in all of
+ * its scopes. */
 bool quota_covers(const struct json *quota, const struct kube_resource *id,
                   const struct json *object);
-/* Whether the quota limits at least one name that objects of this kind count for. */
+/* Whether the quota limits at least one name that quota_usage() may return for objects of this
+ * kind. */
 bool quota_is_about(const struct json *quota, const struct kube_resource *id);
 
 /* Returns the increase from `before` (may be NULL) to `usage`, for the amounts that the quota

@@ -1,8 +1,9 @@
-/* Admission by ResourceQuotas. A write that creates an object or increases its usage also writes
- * the new usage into the quotas of the namespace, in the same queue of writes. So concurrent writes
- * cannot exceed a quota together. A decrease is found by a recount, which quota_controller.c
- * requests. A recount runs only while no write is pending, because a list of the store does not
- * include pending writes. */
+/* Admission by ResourceQuotas. A request that creates an object or increases its usage first
+ * queues a write of the new usage into the quotas of the namespace, and then the write of the
+ * object. The next request reads these pending quotas, so concurrent writes cannot exceed a
+ * quota together. A decrease is found by a recount, which quota_controller.c requests. A recount
+ * runs only while no write is pending, because a list of the store does not include pending
+ * writes. */
 #include "engine/admission/admission.h"
 #include "engine/admission/quota.h"
 

@@ -1,6 +1,7 @@
 /* One request to the API, and the functions that all handlers share: reading objects, versions,
- * selectors, responses. Handlers run on the loop thread, so no other request can change the store
- * between a handler's read of the store's pending state and its write. */
+ * selectors, responses. Handlers run on the loop thread, so no other request can change the
+ * store between a handler's read of the store's pending state and its write in the same turn of
+ * the loop. */
 #ifndef TRAINYARD_ENGINE_API_CALL_H
 #define TRAINYARD_ENGINE_API_CALL_H
 
@@ -20,24 +21,27 @@ struct api_call {
     struct engine *engine;
     struct http_exchange *exchange;
     struct arena *arena;             /* the exchange's arena */
-    const struct identity *identity; /* the user that sent the request */
+    const struct identity *identity; /* the user of the request, after impersonation */
     struct route route;
-    bool dry_run; /* dryRun=All: does everything except the write */
+    bool dry_run; /* dryRun=All: the handler does everything except the write */
     bool table;   /* the response shows objects as rows of a Table */
-    /* "meta.k8s.io/v1": the response shows only metadata; or NULL */
+    /* The apiVersion of a response that shows only metadata: "meta.k8s.io/v1". NULL: other
+     * responses. */
     const char *partial;
-    struct field_errors invalid;         /* why the object is rejected with ERR_INVALID */
-    const struct schema_report *unknown; /* the unknown fields, with ERR_BAD_REQUEST; or NULL */
+    struct field_errors invalid; /* why the object is rejected with ERR_INVALID */
+    /* The unknown fields, if they are the reason of an ERR_BAD_REQUEST; or NULL. */
+    const struct schema_report *unknown;
     /* The name and the resource in an error, if the error is not about the object of the route, for
      * example if the namespace is missing. NULL: the name and the resource of the route. */
     const char *about_name;
     const struct kube_kind *about_resource;
     bool about_nothing;                /* an error is about the request, not about an object */
     const struct json *patched;        /* the patch of a PATCH request; or NULL */
-    struct schema_messages duplicates; /* fields that the body has twice */
+    struct schema_messages duplicates; /* messages about fields that the body has more than once */
     bool yaml;                         /* the body was read as YAML */
-    struct http_header *warnings;      /* headers that are sent with every response */
-    size_t unreadable;                 /* stored objects that the response leaves out */
+    struct http_header *warnings;      /* more headers of the response: Warning and Retry-After */
+    /* The number of objects that could not be read from the store. */
+    size_t unreadable;
     bool is_off_loop; /* a pool thread prepares the object and must not use store or engine */
     bool is_measured; /* stored_check() has passed for the object that is written */
     /* The result of a server-side apply, with its managedFields; or NULL. */
@@ -56,8 +60,9 @@ static inline const struct registry_hooks *api_hooks(const struct api_call *call
 /* ---- call.c */
 
 /* Reads the newest version of the object, pending writes included. Returns -ERR_NOT_FOUND with
- * Kubernetes' message if no such object exists. A later write must pass the returned revision as
- * the expected one. */
+ * Kubernetes' message if no such object exists, or -ERR_INTERNAL if the object cannot be read;
+ * in the second case *ret_revision is set. A later write must pass the returned revision as the
+ * expected one. */
 int api_load(struct api_call *call, const char *name, struct json **ret, int64_t *ret_revision,
              struct err *err);
 /* Reads one of many objects. If the object cannot be read, returns false and adds a warning to the
@@ -83,7 +88,8 @@ void api_append_stored(const struct api_call *call, struct arena *scratch,
  * http_reserve(). Returns -ERR_TOO_MANY if the server has not enough memory left; the response then
  * has a Retry-After header. */
 int api_reserve(struct api_call *call, size_t bytes, struct err *err);
-/* Sets Kubernetes' error about the named object of the route's resource. */
+/* Return -ERR_NOT_FOUND or -ERR_CONFLICT, with Kubernetes' message about the named object of the
+ * route's resource in `err`. */
 int api_not_found(struct api_call *call, const char *name, struct err *err);
 int api_conflict(struct api_call *call, const char *name, struct err *err);
 /* Returns a parameter of the request's query, or NULL if it is missing. */
@@ -113,9 +119,9 @@ void api_respond_json(struct api_call *call, int status, const struct json *json
 /* ---- fields.c */
 
 /* Decodes `object` by the schema of its kind (kube/schema/decode.h). Drops unknown fields. With
- * fieldValidation=Strict, unknown fields are an error; with Ignore, they are not reported;
- * otherwise, they become warnings. A field without effect also becomes a warning, unless `old` has
- * the field. `old` is the object that is replaced, or NULL. */
+ * fieldValidation=Strict, unknown and duplicate fields are an error; with Ignore, they are not
+ * reported; otherwise, they become warnings. A field without effect also becomes a warning,
+ * unless `old` has the field. `old` is the object that is replaced, or NULL. */
 int api_decode(struct api_call *call, struct json *object, const struct json *old, struct err *err);
 /* Adds a Warning header to the response. */
 void api_warn(struct api_call *call, const char *text);
@@ -143,7 +149,7 @@ struct api_formed_list {
     enum kube_include include;
     int64_t now_ms;
 };
-/* Returns -ERR_BAD_REQUEST if the query has wrong options for a Table. */
+/* Returns -ERR_BAD_REQUEST if the query parameter includeObject is invalid. */
 int api_formed_list_begin(struct api_call *call, const struct json *list_meta,
                           struct api_formed_list *ret, struct err *err);
 /* Copies the object. */

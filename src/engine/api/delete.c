@@ -81,7 +81,8 @@ static int delete_read_options(struct api_call *call, struct deletion_options *r
 struct target {
     struct json *object; /* NULL: nothing to delete */
     int64_t revision;
-    bool is_placeholder; /* the stored object cannot be read; `object` has only its name */
+    /* `object` has only the name of a stored object that cannot be read. False for namespaces. */
+    bool is_placeholder;
 };
 
 /* Makes the target for an object that cannot be read. The placeholder has the stored
@@ -119,7 +120,8 @@ static int delete_load(struct api_call *call, struct target *ret, struct err *er
     return 0;
 }
 
-/* An object that cannot be read has no known finalizers, so it is removed at once. */
+/* An object that cannot be read has no known finalizers, so it is removed at once. A namespace
+ * is marked, because placeholder_target() gave it its finalizer. */
 static enum deletion_step delete_decide(struct api_call *call, const struct target *target,
                                         struct json *object, const struct deletion_options *options)
 {

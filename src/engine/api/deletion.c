@@ -72,7 +72,8 @@ int deletion_options_parse(struct field_errors *invalid, const struct json *body
     return 0;
 }
 
-/* Returns the grace period in seconds. It is 0 unless the object is a pod that runs on a node. */
+/* Returns the grace period in seconds. It is 0 unless the object is a pod that is assigned to a
+ * node and has not ended. */
 static int64_t grace_of(const struct kube_kind *resource, const struct json *object,
                         const struct deletion_options *options)
 {
@@ -133,7 +134,8 @@ enum deletion_step deletion_decide(struct arena *arena, const struct kube_kind *
                             "Terminating");
         changed = true;
     } else {
-        /* A later request can only shorten the grace period, and only if it sets one. */
+        /* A later request can only shorten the grace period, and only if it sets one or the
+         * period is 0 now (see grace_of()). */
         int64_t before = json_get_int(meta, "deletionGracePeriodSeconds", 0);
         if (grace < before && (options->grace_seconds >= 0 || grace == 0)) {
             deletion_mark(arena, object, kube_meta_deleting_ms(object) - (before - grace) * 1000,

@@ -7,7 +7,9 @@
 #include "engine/kinds/registry.h"
 
 enum deletion_propagation {
-    PROPAGATION_DEFAULT, /* as the object's finalizers say; background if it has none of them */
+    /* Orphan or foreground, if the object has the finalizer "orphan" or "foregroundDeletion";
+     * otherwise background. */
+    PROPAGATION_DEFAULT,
     PROPAGATION_BACKGROUND,
     PROPAGATION_FOREGROUND,
     PROPAGATION_ORPHAN,
@@ -21,8 +23,9 @@ struct deletion_options {
     bool dry_run;
 };
 
-/* Reads the options from the body, and options that the body does not set from the query. `body`
- * may be NULL. Returns -ERR_INVALID with the reasons in `invalid` if values are wrong. */
+/* Reads the options from the body. Reads the grace period and the propagation from the query if
+ * the body does not set them. `body` may be NULL. Returns -ERR_INVALID with the reasons in
+ * `invalid` if values are wrong. */
 int deletion_options_parse(struct field_errors *invalid, const struct json *body, const char *query,
                            struct deletion_options *ret, struct err *err);
 

@@ -9,8 +9,8 @@
 #include "kube/object.h"
 #include "kube/status.h"
 
-/* Sets DisruptionTarget. Controllers that count failed pods do not count a pod with this
- * condition. */
+/* Sets DisruptionTarget. The operator of training jobs does not count a pod with this condition
+ * as a failure of the program. */
 static void evict_set_condition(struct arena *arena, struct json *pod, int64_t now_ms)
 {
     const struct kube_condition evicting = {.type = "DisruptionTarget",

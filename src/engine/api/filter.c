@@ -14,8 +14,8 @@ static const char *field_get(const struct json *object, const char *path)
     return kube_field_get(object, path);
 }
 
-/* For a kind that adds no selectable fields, the message lists the fields of all kinds, as in
- * Kubernetes. */
+/* For a kind without selectable fields of its own, the message lists the fields that every kind
+ * has, as in Kubernetes. */
 static int refuse_field(const struct kube_kind *resource, const char *path, struct err *err)
 {
     if (resource->fields || resource->definition)

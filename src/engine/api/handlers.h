@@ -25,7 +25,8 @@ void api_handle_metrics(struct api_call *call);
 /* Responds with the log of a pod at once. */
 void api_log_respond(struct api_call *call, const struct json *pod,
                      const struct engine_pod_logs *options);
-/* Responds with the log of a pod as soon as its container runs. */
+/* Responds with the log of a pod as soon as its container runs, or with the reason why it does
+ * not run. */
 void api_log_follow(struct api_call *call, const struct json *pod,
                     const struct engine_pod_logs *options);
 
@@ -40,12 +41,13 @@ int api_check_path(struct engine *engine, struct arena *arena, const struct iden
 
 /* ---- Hooks of the registry */
 
-/* Reject a role or binding that grants more than its writer has. */
+/* Reject a role or binding that grants permissions that its writer does not have. */
 int api_admit_role(struct api_call *call, struct json *role, const struct json *old,
                    struct err *err);
 int api_admit_binding(struct api_call *call, struct json *binding, const struct json *old,
                       struct err *err);
-/* Sets the accepted names and the conditions of a definition, and warns the client. */
+/* Sets the accepted names and the conditions of a definition, and warns the client about parts
+ * of the definition that have no effect on this server. */
 int api_admit_definition(struct api_call *call, struct json *definition, const struct json *old,
                          struct err *err);
 

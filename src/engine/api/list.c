@@ -23,7 +23,7 @@ enum {
     STEP_BYTES = 4096, /* a larger object counts as several steps */
 };
 
-/* The store has only the newest state, so resourceVersionMatch=Exact works only for its
+/* The store has only the newest state, so resourceVersionMatch=Exact works only for the newest
  * revision. */
 static int check_version(struct api_call *call, int64_t current, struct err *err)
 {
@@ -45,7 +45,8 @@ struct list {
     enum stage stage;
     size_t at;             /* the next object to filter or write */
     struct loop_task task; /* continues in the next turn */
-    struct open_call link; /* reports that the engine is freed; valid if is_linked */
+    /* Reports that the engine is freed or the kind is removed. Valid if is_linked. */
+    struct open_call link;
     bool is_linked;
     struct arena *scratch;         /* freed after each object */
     struct buf body;               /* the response, unless `formed` is the response */
@@ -184,8 +185,9 @@ static bool is_formed(const struct list *list)
     return list->call->table || list->call->partial;
 }
 
-/* Reserves the memory for the response. This is the size of the Table so far, or else twice the
- * size of the objects, because the connection copies them. */
+/* Reserves the memory for the response. For a Table or metadata, this is the size of the
+ * request's arena so far. For whole objects, it is twice their size, because the connection
+ * copies the response. */
 static int list_reserve(const struct list *list, struct err *err)
 {
     struct api_call *call = list->call;

@@ -18,7 +18,7 @@ static int query_int(struct api_call *call, const char *name, int64_t fallback, 
     return result < 0 ? err_wrap(err, "%s", name) : 0;
 }
 
-/* Returns the names of the containers, in the order that Kubernetes' message has. */
+/* Returns the names of the containers in the list `list` of the pod's spec, separated by spaces. */
 static const char *container_names(struct arena *arena, const struct json *pod, const char *list)
 {
     const char *names = "";

@@ -122,7 +122,7 @@ static void answer_one(struct metrics *metrics, const struct engine_usage_report
         api_respond_error(call, &err);
 }
 
-/* Calls `add` with the metrics of each requested object, sorted by name. */
+/* Calls `add` with the metrics of each requested object, sorted by namespace and name. */
 static void each_measured(struct metrics *metrics, const struct engine_usage_report *report,
                           void (*add)(void *context, struct json *made), void *context)
 {

@@ -1,6 +1,6 @@
-/* The list of requests that stay open for long (watches, logs, exec, port forwarding). The server
- * ends all of them when the engine is freed, and those of one resource when the resource is
- * removed. */
+/* The list of requests that last longer than one turn of the loop and use the engine: watches,
+ * waiting logs, exec, port forwarding, proxies, long lists, large bodies. The server ends all of
+ * them when the engine is freed, and those of one resource when the resource is removed. */
 #ifndef TRAINYARD_ENGINE_API_OPEN_CALLS_H
 #define TRAINYARD_ENGINE_API_OPEN_CALLS_H
 

@@ -67,8 +67,9 @@ static int check_free(struct api_call *call, const char *name, struct err *err)
                    readable ? "" : " and cannot be read: 'kubectl delete' removes it");
 }
 
-/* Generates a name from generateName, and tries again if the name exists already. A pool thread
- * cannot check this; if the name exists, the client gets a conflict later. */
+/* Generates a name from generateName. If the name exists already, tries again, up to 7 times. A
+ * pool thread cannot check whether the name exists; if it does, api_prepare_create_stored()
+ * rejects the object. */
 static void ensure_name(struct api_call *call, struct json *object)
 {
     const char *base = json_get_string(json_get(object, "metadata"), "generateName", "");
@@ -90,8 +91,9 @@ static void set_defaults(struct api_call *call, struct json *object)
         resource->hooks.defaults(call->arena, object);
 }
 
-/* Validates the object by the hooks of its kind or by the schema of its CustomResourceDefinition.
- * If the object has errors already, it only reports these. */
+/* Validates the metadata, and the rest of the object by the hooks and the schema of its kind or
+ * by the schema of its CustomResourceDefinition. Does nothing if call->invalid has errors
+ * already. */
 static void prepare_validate(struct api_call *call, const struct json *object,
                              const struct json *old)
 {
@@ -319,7 +321,8 @@ int api_prepare_update(struct api_call *call, struct json *object, const struct 
     return result == 0 ? api_prepare_update_stored(call, object, old, err) : result;
 }
 
-/* Invalid requests are reported before a missing object, as in Kubernetes. */
+/* Loads the object to update. A wrong name or namespace is reported before a missing object, as
+ * in Kubernetes. */
 static int load_for_update(struct api_call *call, struct json *object, struct json **ret,
                            int64_t *ret_revision, struct err *err)
 {

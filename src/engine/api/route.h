@@ -11,7 +11,8 @@ enum { ROUTE_SEGMENT_MAX = 253 }; /* the longest name that Kubernetes allows */
 
 struct route {
     const struct kube_kind *resource;
-    const struct kube_older_version *older; /* the version of the path; NULL: the stored version */
+    /* The older version that the path names. NULL: the path names the version of `resource`. */
+    const struct kube_older_version *older;
     enum kube_verb verb;
     const char *namespace_; /* "" for a cluster-wide resource, or for all namespaces */
     const char *name;       /* NULL: the request is for the collection */
@@ -24,10 +25,11 @@ struct route {
  * text is a path of another server and may have any form. */
 const char *route_proxy_rest(const char *path);
 
-/* Returns -ERR_NOT_FOUND for a path that is not served, or -ERR_METHOD for a verb that the resource
- * does not have, with Kubernetes' messages. The strings of the result are in the arena. The
- * registry owns the resource. A caller that needs the resource after this turn of the loop must
- * take a reference. */
+/* Returns -ERR_NOT_FOUND for a path that is not served, or -ERR_METHOD for a verb that the
+ * resource does not have, with Kubernetes' messages. Returns -ERR_UNSUPPORTED for a subresource
+ * of Kubernetes that this server lacks. The strings of the result are in the arena. The registry
+ * owns the resource. A caller that needs the resource after this turn of the loop must take a
+ * reference. */
 int route_parse(struct arena *arena, const struct registry *registry, const char *method,
                 const char *path, const char *query, struct route *ret, struct err *err);
 

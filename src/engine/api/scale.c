@@ -89,8 +89,8 @@ static struct json *make_parent(struct api_call *call, struct json *object, cons
 }
 
 /* Finds the number of replicas and the JSON object that contains it. *ret_number is NULL if the
- * number is missing. Returns -ERR_BAD_REQUEST if that JSON object is missing, for example in a
- * TFJob that has only PS replicas. */
+ * number is missing. If that JSON object is missing, creates it in a custom resource, and
+ * returns -ERR_BAD_REQUEST for a built-in kind, for example a TFJob that has only PS replicas. */
 static int find_replicas(struct api_call *call, struct json *object, struct json **ret_parent,
                          const struct json **ret_number, struct err *err)
 {

@@ -53,8 +53,8 @@ static int check_audiences(const struct json *audiences, struct err *err)
                          AUDIENCES_MAX);
 }
 
-/* Checks the pod that the token is bound to. The pod must exist, have the given uid, and run as
- * this service account. */
+/* Checks the pod that the token is bound to. The pod must exist and run as this service account.
+ * If the reference has a uid, the pod must have this uid. */
 static int read_pod(struct api_call *call, const struct json *reference,
                     struct token_claims *claims, struct err *err)
 {

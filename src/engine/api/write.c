@@ -1,5 +1,6 @@
 /* Writes an object into the store: sets its resourceVersion, queues the write, and responds when
- * the object is on disk. All writes of the API go through this file. */
+ * the object is on disk. All handlers write through this file. Only bootstrap.c, stored_remove()
+ * and admission/quota_write.c write to the store directly. */
 #include "engine/api/write.h"
 
 #include "base/mem.h"
@@ -134,8 +135,8 @@ static bool changes_disk_pressure(struct api_call *call, const char *key, const 
     return news;
 }
 
-/* Whether the write may use the disk space that is reserved for a full disk. Deletions may, and
- * nodes that report a full disk. */
+/* Whether the write may use the disk space that is reserved for a full disk. Deletions may.
+ * While the store accepts no new objects, a node may also change its condition DiskPressure. */
 static bool uses_reserve(struct api_call *call, const char *key, const struct json *object)
 {
     if (kube_meta_is_deleting(object))

@@ -17,8 +17,9 @@ int api_reject_options(struct api_call *call, struct err *err);
 
 /* ---- body.c */
 
-/* Reserves memory for the parsed body, in which a value of one byte takes 56 bytes. Returns
- * -ERR_TOO_MANY if the server has not enough memory left. */
+/* Reserves memory for the body and its JSON tree, in which each value takes one struct json.
+ * Reserves nothing for a small body. Returns -ERR_TOO_MANY if the server has not enough memory
+ * left. */
 int api_reserve_body(struct api_call *call, struct err *err);
 /* Reads the body as an object of the route's kind and converts it into the stored version. Sets
  * apiVersion and kind. */
@@ -56,8 +57,10 @@ int api_prepare_update_local(struct api_call *call, struct json *object, const s
 int api_prepare_update_stored(struct api_call *call, struct json *object, const struct json *old,
                               struct err *err);
 
-/* Checks that the name, namespace, uid and resourceVersion of `object` match `old`, and sets those
- * that are missing. Returns -ERR_CONFLICT if the uid or the resourceVersion differs. */
+/* Checks that the name and the namespace of `object` match the path, and that its uid and
+ * resourceVersion, if set, match `old`. Sets a missing namespace. Returns -ERR_BAD_REQUEST if
+ * the name is missing or the name or namespace differs, and -ERR_CONFLICT if the uid or the
+ * resourceVersion differs (for the uid in a patch, -ERR_INVALID). */
 int api_check_identity(struct api_call *call, struct json *object, const struct json *old,
                        struct err *err);
 
@@ -66,9 +69,11 @@ int api_check_identity(struct api_call *call, struct json *object, const struct 
 /* Checks the object with stored_check(), once per request. */
 int api_measure(struct api_call *call, const struct json *object, struct err *err);
 
-/* Sets the resourceVersion of the object, stores the object in place of revision `expected` (0: a
- * new object) and responds with it when it is on disk. Also sends the response if there is an
- * error. Removes the object instead if it has a deletionTimestamp and no finalizers. */
+/* Sets the resourceVersion of the object, stores the object in place of revision `expected` (0:
+ * a new object) and responds with it when it is on disk. Also sends the response if there is an
+ * error. If meta_is_finished(object) and `old` is not NULL, removes the object instead. Writes
+ * nothing on a dry run, or if the object equals `old` and `old` is on disk. `old` is the stored
+ * object, or NULL for a new object. */
 void api_commit(struct api_call *call, struct json *object, const struct json *old,
                 int64_t expected, int success_status);
 /* Like api_commit(), but responds with `answer` (NULL: the object) and never removes the object. */
@@ -98,9 +103,10 @@ void api_commit_encoded(struct api_call *call, const struct json *object,
 
 /* ---- large.c: large bodies */
 
-/* Handle a request with a large body, partly on a pool thread. Return false if the body is small,
- * the resource has hooks that need the loop thread, or the object to update does not exist. In
- * these cases the caller handles the request. */
+/* Handle a request with a large body, partly on a pool thread. Return false if the body is
+ * small, if the resource has hooks that need the loop thread, or, for an update, if the request
+ * is for a subresource or the object does not exist or cannot be read. Then the caller must
+ * handle the request. */
 bool api_create_large(struct api_call *call);
 bool api_update_large(struct api_call *call);
 

@@ -1,9 +1,10 @@
-/* Binds PersistentVolumeClaims to volumes, and decides when both are deleted. A claim takes an
- * existing volume that fits. If no volume fits, one is created: at once if the claim's StorageClass
- * names CLAIM_PROVISIONER, else after CLAIM_PROVISION_WAIT_MS, so that another provisioner can
- * create it first. A created volume is a directory of this machine,
- * <state>/volumes/<namespace>/<claim>, which the node creates when a pod first uses the claim. A
- * claim is kept as long as a pod uses it. A volume is kept as long as it is bound. Pure;
+/* Binds PersistentVolumeClaims to volumes, and decides when claims and volumes are deleted. A claim
+ * takes an existing volume that fits. If no volume fits, one is created: at once if the claim's
+ * StorageClass names CLAIM_PROVISIONER, else after CLAIM_PROVISION_WAIT_MS, so that another
+ * provisioner can create it first. No volume is created for a claim that names a volume or has no
+ * class, or whose class names kubernetes.io/no-provisioner. A created volume is a directory of this
+ * machine, <state>/volumes/<namespace>/<claim>, which the node creates when a pod first uses the
+ * claim. A claim is kept as long as a pod uses it. A volume is kept as long as it is bound. Pure;
  * claim_controller.c writes the results. */
 #ifndef TRAINYARD_ENGINE_CONTROLLERS_CLAIM_BINDER_H
 #define TRAINYARD_ENGINE_CONTROLLERS_CLAIM_BINDER_H
@@ -20,11 +21,12 @@ const char *claim_volume_name(struct arena *arena, const struct json *claim);
 /* Returns the name of the StorageClass of a claim or volume, or "" if it has none. */
 const char *claim_class_name(const struct json *object);
 
-/* Returns a new PersistentVolume for the claim. `class_` is the claim's StorageClass. */
+/* Returns a new PersistentVolume for the claim. `class_` is the claim's StorageClass; NULL: it does
+ * not exist. */
 struct json *claim_make_volume(struct arena *arena, const struct json *claim,
                                const struct json *class_);
 
-/* Whether the free volume `volume` is better for the claim than `best` (NULL: none yet). A volume
+/* Whether the volume is free, fits the claim and is better than `best` (NULL: none yet). A volume
  * that is reserved for the claim is best. Otherwise the smallest volume that is large enough is
  * best. */
 bool claim_prefers(struct arena *arena, const struct json *claim, const struct json *volume,
@@ -40,7 +42,7 @@ struct claim_view {
     const struct json *class_; /* the claim's StorageClass; NULL: it does not exist */
     const struct json *volume; /* the claim's volume, or the best free one; NULL: none */
     bool used;                 /* a pod that has a node uses the claim */
-    bool overdue;              /* the claim has waited CLAIM_PROVISION_WAIT_MS for a volume */
+    bool overdue;              /* the claim was created at least CLAIM_PROVISION_WAIT_MS ago */
 };
 
 enum claim_step {

@@ -4,7 +4,7 @@
 
 #include "base/json/json.h"
 
-/* Returns why the volume does not fit the claim, or NULL if it fits. */
+/* Returns why the volume's size, class or modes do not fit the claim, or NULL if they fit. */
 const char *claim_mismatch(const struct json *claim, const struct json *volume);
 
 #endif

@@ -99,7 +99,8 @@ static const char *const POD_FIELDS[] = {
     NULL,
 };
 
-/* All fields of a CustomResourceDefinition except its schemas. */
+/* The fields of a CustomResourceDefinition that the controllers read. Its schemas, which are large,
+ * are not kept. */
 static const char *const DEFINITION_FIELDS[] = {
     "kind",
     "metadata.deletionTimestamp",

@@ -16,7 +16,7 @@ enum { ENDPOINTS_MAX = 100 };
 /* An endpoint and its ports. */
 struct wanted {
     struct json *endpoint, *ports;
-    const char *key; /* the name of the endpoint's pod, or the endpoint's address */
+    const char *key; /* the uid of the endpoint's pod, or the endpoint's address if it has no pod */
     bool placed;
 };
 

@@ -1,4 +1,4 @@
-/* The EndpointSlices of a service: at most 100 pods per slice, and separate slices per set of
+/* The EndpointSlices of a service: at most 100 endpoints per slice, and separate slices per set of
  * ports. Pure; endpoint_slice_controller.c writes them. */
 #ifndef TRAINYARD_ENGINE_CONTROLLERS_ENDPOINT_SLICE_H
 #define TRAINYARD_ENGINE_CONTROLLERS_ENDPOINT_SLICE_H
@@ -26,7 +26,7 @@ struct endpoint_slice_observed {
     const struct json *endpoints;
     const struct json *const *pods; /* the pods that the selector matches */
     size_t pod_count;
-    const struct json *const *slices; /* slices of the service that this controller manages */
+    const struct json *const *slices; /* the service's slices whose label names this controller */
     size_t slice_count;
 };
 

@@ -14,7 +14,8 @@ static int compare_pods(const void *a, const void *b)
                   kube_meta_name(*(const struct json *const *)b));
 }
 
-/* A pod that has ended, or has no address yet, is left out. */
+/* A pod that has ended or has no address yet is left out. A pod that is being deleted is left out
+ * unless publishNotReadyAddresses is set. */
 static bool has_address(const struct json *pod, bool publish_unready)
 {
     const struct json *status = json_get(pod, "status");

@@ -49,7 +49,7 @@ static void on_endpoints_written(void *context, struct json *object, const struc
     hub_task_end(&writing->task);
 }
 
-/* If the service was deleted meanwhile, the new Endpoints are deleted, too. */
+/* Queues the service again: if it was deleted meanwhile, the new Endpoints must be deleted. */
 static void on_endpoints_created(void *context, struct json *object, const struct err *err)
 {
     const struct writing *writing = context;

@@ -1,4 +1,4 @@
-/* Deletes events that are older than an hour. */
+/* Deletes events that last happened more than an hour ago. */
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"

@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 enum garbage_owner {
-    OWNER_UNKNOWN, /* its kind is not served, or the API was not asked yet: counts as existing */
-    OWNER_SOLID,   /* it exists and does not wait */
-    OWNER_WAITING, /* it is being deleted in the foreground and waits for its dependents */
+    OWNER_UNKNOWN, /* its kind is not served, or its namespace is unknown: counts as existing */
+    OWNER_SOLID,   /* it exists, and its deletion does not wait for this object */
+    OWNER_WAITING, /* it is being deleted in the foreground and waits for this object */
     OWNER_GONE,
 };
 
@@ -31,14 +31,15 @@ enum garbage_duty garbage_duty_of(const struct json *object);
 /* Whether the dependent blocks the foreground deletion of its owner. */
 bool garbage_blocks(const struct json *dependent, const char *owner_uid);
 
-/* A merge patch that removes the owner from the object's owner references. */
+/* Returns a merge patch that removes the owner from the dependent's owner references. */
 struct json *garbage_orphan_patch(struct arena *arena, const struct json *dependent,
                                   const char *owner_uid);
-/* A merge patch that adds the owner as the controller of the object. */
+/* Returns a merge patch that adds the owner as the controller of the dependent. */
 struct json *garbage_adopt_patch(struct arena *arena, const struct json *owner,
                                  const struct json *dependent);
-/* A merge patch that removes the finalizer; NULL if the object does not have it. The patch contains
- * the object's resourceVersion, so that it cannot remove a finalizer that was added meanwhile. */
+/* Returns a merge patch that removes the finalizer; NULL if the object does not have it. The patch
+ * contains the object's resourceVersion, so that it cannot remove a finalizer that was added
+ * meanwhile. */
 struct json *garbage_finalizer_patch(struct arena *arena, const struct json *object,
                                      const char *finalizer);
 

@@ -1,7 +1,7 @@
-/* The garbage collector: deletes objects that have lost their owners, and removes the finalizers of
- * owners whose deletion waits for their dependents. It indexes all objects of the informers by the
- * uids of their owners. Before it treats an owner as gone, it asks the API, because an informer may
- * be late. */
+/* The garbage collector: deletes objects that have lost their owners, and removes the finalizer of
+ * an owner when its deletion need not wait for dependents any more. It indexes all objects of the
+ * informers by the uids of their owners. Before it treats an owner as gone, it asks the API,
+ * because an informer may be late. */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -142,8 +142,8 @@ static void on_garbage_changed(void *self, const struct kube_kind *resource,
 
 /* ---- Deciding on one object ------------------------------------------------------------------ */
 
-/* The work on one object: asks the API for its owners, one after the other, then deletes or patches
- * it. */
+/* The work on one object: asks the API for the owners that no informer shows, one after the other,
+ * then deletes or patches the object. */
 struct check {
     struct hub_task task;
     struct garbage *garbage;

@@ -1,7 +1,7 @@
 /* Manages the lifecycle of namespaces. Creates the service account default and the ConfigMap
  * kube-root-ca.crt of a namespace again if they are missing. Deletes all objects of a namespace
  * that is being deleted, reports the remaining objects, and removes the namespace's finalizer when
- * it is empty. */
+ * the namespace is empty. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -188,7 +188,7 @@ static void namespace_delete_objects(struct sweep *sweep)
     namespace_settle(sweep);
 }
 
-/* ---- Lifetime -------------------------------------------------------------------------------- */
+/* ---- Objects that every namespace needs ------------------------------------------------------ */
 
 static const char CERTIFICATE[] = "kube-root-ca.crt";
 
@@ -280,7 +280,7 @@ static void on_namespace_changed(void *self, struct kube_object *old, struct kub
 }
 
 /* If an object is gone, a namespace that is being deleted may be empty now, or another namespace
- * may lack its service account. */
+ * may lack an object that it needs. */
 static void on_namespace_object_changed(void *self, const struct kube_kind *resource,
                                         struct kube_object *old, struct kube_object *new_)
 {

@@ -1,5 +1,6 @@
 /* Deletes pods whose node does not exist. No node can confirm the end of such a pod, so it is
- * deleted with a grace period of 0 after MISSING_MS. Its owner then creates a new pod. */
+ * deleted with a grace period of 0 after MISSING_MS. The pod's controller then creates a new
+ * pod. */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"

@@ -1,5 +1,5 @@
-/* Writes the status of PodGroups, which shows the state of the pods with the group's label. It has
- * no influence on the pods; the scheduler starts groups. */
+/* Writes the status of PodGroups, which shows the state of the pods with the group's label. The
+ * status has no influence on the pods; the scheduler starts groups. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"

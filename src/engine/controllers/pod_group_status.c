@@ -7,8 +7,8 @@
 #include "kube/object.h"
 
 struct counts {
-    size_t members;   /* pods that exist and have not failed */
-    size_t scheduled; /* pods that have a node, succeeded ones included */
+    size_t members;   /* pods that have not failed and are not being deleted */
+    size_t scheduled; /* pods that have a node and have not failed */
     size_t running, succeeded, failed;
 };
 

@@ -6,10 +6,11 @@
 
 #include <stddef.h>
 
-/* Returns the whole status, in the arena: phase, counts, occupiedBy, scheduleStartTime. The phases:
- * Pending: too few pods exist; Scheduling: too few have a node; Scheduled: enough have a node;
- * Running, Finished, Failed: enough pods are in that state. A group whose pods were deleted after
- * the end keeps its last status. */
+/* Returns the whole status, in the arena: phase, counts, occupiedBy, scheduleStartTime. "Enough"
+ * means at least minMember pods. Pending: too few pods exist. Scheduling: enough exist. Scheduled:
+ * enough have a node. Running: enough run or have succeeded. Failed: a pod has failed, and enough
+ * run or have ended. Finished: enough have succeeded. A group whose pods were deleted after the end
+ * keeps its last status. */
 struct json *pod_group_status(struct arena *arena, const struct json *group,
                               const struct json *const *pods, size_t count, int64_t now_ms);
 

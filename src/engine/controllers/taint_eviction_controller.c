@@ -1,6 +1,6 @@
 /* Evicts pods from nodes with NoExecute taints that they do not tolerate: at once, or after their
  * tolerationSeconds. taints.h decides how long a pod may stay. The start of that time is kept in
- * memory, so it begins again when the controllers restart, as in Kubernetes. */
+ * memory, so the time begins again when the controllers restart, as in Kubernetes. */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"

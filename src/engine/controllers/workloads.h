@@ -39,7 +39,7 @@ void workloads_release(struct workloads *workloads);
 /* Queues the workload, because it or one of its objects has changed. */
 void workloads_add(struct workloads *workloads, const char *namespace_, const char *name);
 /* Must be called when the informers show the result of a write or a deletion. `write` is the name
- * that the controller gave it: a uid, or a uid and a version. */
+ * that the controller gave to workloads_run_wrote(), such as a uid, or a uid and a version. */
 void workloads_saw(struct workloads *workloads, const char *namespace_, const char *name,
                    const char *write);
 /* Records a write. The workload waits until workloads_saw() is called with the same name. */

@@ -36,7 +36,8 @@ static bool words_contain(const char *const *words, const char *word)
 
 /* ---- Keywords that Kubernetes does not allow ------------------------------------------------- */
 
-/* Returns false if the schema has a keyword that no structural schema can have. */
+/* Adds an error for each keyword that Kubernetes does not allow. Returns false if one of them
+ * cannot be in a structural schema at all, such as "$ref". */
 static bool check_forbidden(struct field_errors *errors, const char *path,
                             const struct json *schema)
 {

@@ -36,7 +36,7 @@ static const char *const *copy_list(struct arena *arena, const struct json *list
 /* ---- Subresources ---------------------------------------------------------------------------- */
 
 /* Returns the path without its first dot: "spec.replicas". Returns NULL if the definition lacks
- * it. */
+ * the path. */
 static const char *scale_path(struct arena *arena, const struct json *scale, const char *name)
 {
     const char *path = json_get_string(scale, name, "");

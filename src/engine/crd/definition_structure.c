@@ -182,7 +182,7 @@ static bool is_plain_metadata(const struct json *metadata)
     return true;
 }
 
-/* Fields that the server sets must have no default. */
+/* apiVersion, kind, metadata and the fields of metadata must have no default. */
 static void check_no_defaults(struct field_errors *errors, const char *path,
                               const struct json *properties)
 {

@@ -1,5 +1,5 @@
-/* Sets the defaults of a definition and validates all of it except the schemas; see
- * definition.h. */
+/* Sets the defaults of a definition and validates it; see definition.h. Other files check the
+ * schemas. */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"

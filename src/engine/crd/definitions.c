@@ -25,8 +25,9 @@ static void definitions_retire(struct definitions *definitions, const char *name
     definitions->on_retired(definitions->context, name);
 }
 
-/* Serves the stored definition, or stops serving it if it cannot be read. It needs no validation,
- * because it was validated when it was written. */
+/* Serves the resource of the stored definition, or stops serving it if the definition cannot be
+ * read or has no rows (definition_rows()). The definition needs no validation, because it was
+ * validated when it was written. */
 static void definitions_learn(struct definitions *definitions, struct store_object *stored)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

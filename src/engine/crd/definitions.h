@@ -1,6 +1,6 @@
 /* The custom resources of a cluster: updates the registry when definitions
- * (CustomResourceDefinitions) in the store change. A definition is served from the moment it is on
- * disk until it is removed from the disk. */
+ * (CustomResourceDefinitions) in the store change. A custom resource is served as soon as its
+ * definition is established and on disk, until the definition is removed from the disk. */
 #ifndef TRAINYARD_ENGINE_CRD_DEFINITIONS_H
 #define TRAINYARD_ENGINE_CRD_DEFINITIONS_H
 

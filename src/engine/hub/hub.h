@@ -16,22 +16,22 @@ struct hub;
 struct loop *hub_loop(struct hub *hub);
 struct kube_client *hub_client(struct hub *hub);
 
-/* Returns all resources, each in the version in which it is watched. The row (struct kube_kind) of
- * a custom resource is freed when its definition is removed. A controller that needs a row after a
- * request must take a reference. */
+/* Returns all resources, each in the version in which it is watched. The row (struct kube_kind)
+ * of a custom resource is freed when its definition is removed. A controller that uses a row in
+ * a later turn of the loop must take a reference (registry_ref()). */
 const struct registry *hub_registry(struct hub *hub);
 
 /* Returns the informer of a resource by its storage name ("pods", "jobs.batch"). Panics if the
- * resource has no informer. Events have no informer: there are many of them, and no controller uses
- * them. */
+ * resource has no informer. Event objects have no informer, because there are many of them and
+ * no controller uses them. Kinds that are never stored have none either. */
 struct kube_informer *hub_informer(struct hub *hub, const char *storage);
-/* Like hub_informer(), but returns NULL if the resource has no informer. For custom resources,
- * whose definition may have been removed. */
+/* Like hub_informer(), but returns NULL if the resource has no informer. Used for custom
+ * resources, whose definition may have been removed. */
 struct kube_informer *hub_find_informer(struct hub *hub, const char *storage);
 bool hub_synced(struct hub *hub); /* every informer has its first list */
 
-/* The base of a context that a controller passes to the client for requests in flight; it must be
- * the first member. After hub_free() no response arrives, so hub_free() releases the open tasks. */
+/* The first member of the context that a controller passes to the client with a request. After
+ * hub_free() no response arrives, so hub_free() releases the open tasks. */
 struct hub_task {
     struct list_link link;                  /* in the hub's list of tasks */
     void (*release)(struct hub_task *task); /* frees the task */
@@ -69,8 +69,8 @@ struct hub_options {
     const char *const *custom_paths; /* the fields of custom resources that are kept */
 };
 
-/* Starts the controllers, and an informer for each kind of the registry. hub_free() frees the
- * registry. The options must outlive the hub. */
+/* Starts an informer for each kind of the registry (see hub_informer() for the exceptions), and
+ * then the controllers. hub_free() frees the registry. The options must outlive the hub. */
 struct hub *hub_new(struct loop *loop, struct http_transport *transport, struct registry *registry,
                     const struct hub_options *options);
 struct hub *hub_free(struct hub *hub); /* NULL-safe; returns NULL */

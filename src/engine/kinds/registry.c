@@ -300,8 +300,8 @@ struct version_rank {
     int64_t major, minor;
 };
 
-/* Parses the number at *at and moves *at behind the number. Returns false if there is no number or
- * it has a leading zero. */
+/* Parses the number at *at and moves *at behind the number. Returns false if there is no number,
+ * or if it has a leading zero or more than 18 digits. */
 static bool version_take_number(const char **at, int64_t *ret)
 {
     size_t size = strspn(*at, "0123456789");

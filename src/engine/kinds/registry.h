@@ -1,7 +1,8 @@
 /* The registry of the kinds that an API server serves: the built-in kinds of kube/kinds/, the kinds
  * that the program adds at start (training kinds, Workflow), and custom resources, which are added
  * and removed with their definitions. Discovery, routing and the REST handlers look kinds up here.
- * A row is a struct kube_kind (kube/kinds/kind.h): one version of a kind.
+ * A row is a struct kube_kind (kube/kinds/kind.h): a kind in one version. The row of a built-in
+ * kind may also list older versions.
  *
  * All functions must run on the loop thread, except registry_hooks(). */
 #ifndef TRAINYARD_ENGINE_KINDS_REGISTRY_H
@@ -34,8 +35,8 @@ struct registry_hooks {
     int (*status)(struct api_call *call, struct json *object, struct err *err);
 };
 
-/* `kinds` are served in addition to the kinds of kube/kinds/. Both lists end with NULL, must
- * outlive the registry, and may be NULL. */
+/* `kinds` are served in addition to the kinds of kube/kinds/. `kinds` ends with NULL, `hooks`
+ * with an element whose kind is NULL. Both must outlive the registry and may be NULL. */
 struct registry *registry_new(const struct kube_kind *const *kinds,
                               const struct registry_hooks *hooks);
 struct registry *registry_free(struct registry *registry);
@@ -86,9 +87,9 @@ void registry_remove(struct registry *registry, const char *name);
  * first. */
 const struct kube_kind *registry_at(const struct registry *registry, size_t position);
 
-/* Returns the row of a resource, or NULL if the resource is not served in this version. The group
- * is "" for core. If `version` is an older version of the row, sets *ret_older to it; otherwise
- * sets *ret_older to NULL. */
+/* Returns the row of a resource, or NULL if the resource is not served in this version. The
+ * group is "" for core. If a row is returned, *ret_older is the older version that `version`
+ * names, or NULL if `version` is the version of the row. */
 const struct kube_kind *registry_find_version(const struct registry *registry, const char *group,
                                               const char *version, const char *plural,
                                               const struct kube_older_version **ret_older);

@@ -163,13 +163,13 @@ static void assign_address(struct service_addresses *addresses, struct field_err
 struct port_search {
     struct service_addresses *addresses;
     const char *key;                 /* the store key of the service */
-    struct service_node_ports given; /* the node ports that it has or was assigned so far */
+    struct service_node_ports given; /* the node ports that it requests or was assigned so far */
     struct service_node_ports had;   /* the node ports that it had before the change */
     struct service_node_ports taken; /* the node ports of the services in `read` */
     struct map read;                 /* the keys of other services that were read from the store */
     /* Maps "80" to the first port with this number that has a node port. */
     struct map by_number;
-    struct map by_name; /* maps the name of a port to the port before the change */
+    struct map by_name; /* maps the name of a port to the port of this name before the change */
     bool full;          /* no node port is free */
 };
 
@@ -333,7 +333,7 @@ void service_addresses_assign(struct service_addresses *addresses, struct field_
     if (is_new && !service_is(spec, "ExternalName") && !service_is_headless(spec))
         assign_address(addresses, errors, service, key);
     if (!service_has_node_ports(spec))
-        return; /* without node ports, it gets no port for health checks either */
+        return; /* a service without node ports has no health check port */
     _cleanup_(port_search_release) struct port_search search;
     port_search_init(&search, addresses, key, spec, before);
     assign_node_ports(&search, errors, spec, before);

@@ -1,6 +1,6 @@
 /* Responses that clients may cache: discovery and OpenAPI documents, which change only when the
- * served kinds change. Each document is made per request. A client that sends the ETag of the
- * current document gets 304. */
+ * served kinds change. The server makes the document for each request. A client that sends the
+ * ETag of the current document gets 304. */
 #ifndef TRAINYARD_ENGINE_OPENAPI_CACHED_DOCUMENT_H
 #define TRAINYARD_ENGINE_OPENAPI_CACHED_DOCUMENT_H
 

@@ -13,8 +13,9 @@
 
 #include <string.h>
 
-/* kubectl warns if the server's minor version differs from kubectl's by more than one. No version
- * avoids the warning for all clients, so this is the middle of the versions that work. */
+/* kubectl warns if the server's minor version differs from kubectl's by more than one. No
+ * version avoids the warning for all clients, so this is the middle of the versions of kubectl
+ * that work with this server. */
 static const char KUBERNETES_MAJOR[] = "1", KUBERNETES_MINOR[] = "28";
 
 static struct json *make_typed_object(struct arena *arena, const char *kind,
@@ -112,8 +113,8 @@ static void fill_group(struct arena *arena, const struct registry *registry, str
     json_set(arena, entry, "preferredVersion", version_entry(arena, group, list[0]));
 }
 
-/* Makes the response to /api: the versions of the core group, and the address at which the client
- * reached the server. It has no apiVersion, unlike other discovery documents. */
+/* Makes the response to /api: the versions of the core group, and the address at which the
+ * client reached the server. The response has no apiVersion, unlike the response to /apis. */
 static struct json *api_versions(struct arena *arena, const char *host)
 {
     struct json *versions = json_object(arena);

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* Responds and returns true if the path is a discovery path. */
+/* If the request is a GET of one of these paths, responds and returns true. */
 bool discovery_handle(struct http_exchange *exchange, const struct registry *registry,
                       const char *program_version);
 

@@ -31,9 +31,10 @@ struct gnostic_field {
     uint8_t number;
     enum gnostic_type type;
     const struct gnostic_message *message;
-    uint8_t around[GNOSTIC_AROUND_MAX]; /* the enclosing messages, outermost first; ends with 0 */
+    /* The field numbers of the enclosing messages, outermost first. Ends with 0. */
+    uint8_t around[GNOSTIC_AROUND_MAX];
     uint8_t entry;                      /* GNOSTIC_NAMED: the field number of each entry */
-    uint8_t within[GNOSTIC_AROUND_MAX]; /* GNOSTIC_NAMED: the messages that enclose each value */
+    uint8_t within[GNOSTIC_AROUND_MAX]; /* GNOSTIC_NAMED: like `around`, for each value */
     bool refers; /* an enclosing message has the object as field 1 or a "$ref" as field 2 */
     const struct gnostic_place *places;
 };

@@ -8,7 +8,8 @@
 
 #include <stdbool.h>
 
-/* Responds and returns true if the path is an OpenAPI path. */
+/* If the path is that of a served OpenAPI document or of the index /openapi/v3, responds and
+ * returns true. */
 bool openapi_handle(struct http_exchange *exchange, const struct registry *registry,
                     const char *program_version);
 

@@ -13,7 +13,8 @@ struct openapi_operation {
     bool everywhere; /* the operation lists the objects of all namespaces */
 };
 
-/* Returns the HTTP method of the verb in lower case. It is the key of the operation in a path. */
+/* Returns the HTTP method of the verb in lower case, which is the key of the operation in a
+ * path. Returns NULL for the verb watch. */
 const char *openapi_method(enum kube_verb verb);
 
 struct json *openapi_write_operation(struct openapi_types *types,

@@ -1,5 +1,5 @@
-/* Writes the limits of values as keywords of OpenAPI; see schema.h. OpenAPI version 2 has no
- * keyword for some limits; these are left out. */
+/* Writes the limits of values as keywords of OpenAPI; see schema.h. The keywords allOf, anyOf,
+ * oneOf and not are written only for OpenAPI version 3, because version 2 lacks most of them. */
 #include "kube/schema/rules.h"
 #include "engine/openapi/schema.h"
 

@@ -191,7 +191,8 @@ static struct json *write_type(struct openapi_types *types, const struct schema 
 
 struct json *openapi_write_value(struct openapi_types *types, const struct schema *value)
 {
-    /* OpenAPI version 2 cannot express null as a value, so the schema has no type. */
+    /* OpenAPI version 2 cannot express null as a value, so the schema is empty and allows every
+     * value. */
     if (value->nullable && types->version == OPENAPI_V2)
         return json_object(types->arena);
     struct json *json = write_type(types, value);

@@ -98,7 +98,7 @@ static void scheduler_enqueue(struct scheduler *scheduler, const struct kube_obj
     workqueue_add(scheduler->queue, key);
 }
 
-/* Sorts by priority, then by age. */
+/* Sorts by priority, the highest first; then by age, the oldest first. */
 static int compare_urgency(const void *a, const void *b)
 {
     const struct kube_object *const *x = a, *const *y = b;

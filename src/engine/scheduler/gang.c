@@ -389,9 +389,9 @@ static const char *amount_text(struct arena *arena, int64_t value, bool is_cpu)
     return is_cpu ? node_usage_cpu_text(arena, value) : node_usage_memory_text(arena, value);
 }
 
-/* Checks spec.minResources of a group that has not started: the nodes that the group may use must
- * have these resources free in total. Returns a message if they do not. Returns NULL if they do, or
- * if the field is not set. */
+/* Checks the cpu and memory in spec.minResources of a group that has not started: the nodes that
+ * the group may use must have these resources free in total. Returns a message if they do not.
+ * Returns NULL if they do, or if the field is not set. */
 static const char *gang_lacking(const struct layout *layout)
 {
     const struct json *wants = json_at(layout->gang->group, "spec", "minResources", NULL);

@@ -28,7 +28,8 @@ struct scheduler_gang {
 size_t scheduler_gang_min_member(const struct json *group);
 
 /* Fills in `node` or `message` of every waiting pod. If enough members have a node already, each
- * waiting pod is placed separately. The result does not depend on the order of the nodes. */
+ * waiting pod is placed separately. The result depends on the order of the nodes only if the search
+ * in gang.c was necessary. */
 void scheduler_gang_decide(struct arena *arena, struct scheduler_gang *gang,
                            const struct scheduler_view *view);
 

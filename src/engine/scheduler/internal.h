@@ -17,7 +17,7 @@ struct scheduler {
     struct map nominees;     /* pod key → struct scheduler_nominee */
     VEC(struct scheduler_priority_count) priority_counts; /* of the pods that have a node */
     size_t affinity_count;    /* pods with pod affinity that have a node, or are assumed on one */
-    struct map waiting;       /* pod key → its newest version, for pods without a node */
+    struct map waiting;       /* pod key → newest version of a pod that waits for a node */
     size_t dependent_waiting; /* how many pods in `waiting` depend on the nodes of other pods */
     struct map gangs;         /* key of a waiting group → struct scheduler_gang_state */
     /* Resources have been reserved for the groups that an earlier scheduler process left partly
@@ -52,22 +52,24 @@ struct scheduler_priority_count {
 /* ---- bind.c */
 
 struct node_usage *scheduler_used_on(struct scheduler *scheduler, const char *node);
-/* Returns the pod's assumption; NULL: the pod has none, or its node no longer exists. */
+/* Returns the pod's assumption, or NULL. First forgets the assumption if its node no longer exists
+ * and its binding is not in flight. */
 struct scheduler_assumption *scheduler_assumed(struct scheduler *scheduler, const char *key);
 void scheduler_assume(struct scheduler *scheduler, const char *key, const struct json *pod,
                       const char *node);
 void scheduler_forget(struct scheduler *scheduler, const char *key);
 void scheduler_bind_release(struct scheduler *scheduler);
 
-/* The pods of one group that are being bound together. When the last of them has ended, the group's
- * key in the queue is done. */
+/* The API calls in flight for the pods of one group. When the last call has been answered, the work
+ * on the group's key in the queue ends. */
 struct scheduler_pass;
 struct scheduler_pass *scheduler_pass_new(struct scheduler *scheduler, const char *key);
 void scheduler_pass_unref(struct scheduler_pass *pass);
 
 /* scheduler_bind() binds a pod to its assumed node. scheduler_report() writes why the pod has no
  * node, and the node that preemption clears for it (`nominated`, NULL: none). `pass` is the pass of
- * the pod's group; if it is NULL, the pod's key in the queue is done after the call. */
+ * the pod's group; if it is NULL, the work on the pod's key in the queue ends when the API call has
+ * been answered. */
 void scheduler_bind(struct scheduler *scheduler, const char *key, struct kube_object *pod,
                     struct scheduler_pass *pass);
 void scheduler_report(struct scheduler *scheduler, const char *key, struct kube_object *pod,
@@ -81,8 +83,8 @@ const char *scheduler_occupied_node(const struct kube_object *pod);
 /* ---- view.c */
 
 /* The cluster as the pod of this key sees it. Resources that are nominated to pods of the same or a
- * higher priority count as used. The view contains the other pods if `with_pods` is set, or if a
- * pod depends on other pods. */
+ * higher priority count as used. The view contains the other pods if `with_pods` is set, if this
+ * pod depends on other pods, or if a placed pod has pod affinity. */
 struct scheduler_gathered {
     struct scheduler_view view;
     struct node_usage *copies; /* usage of the nodes that have nominees */
@@ -98,8 +100,8 @@ const char *scheduler_devices(struct scheduler *scheduler, struct arena *arena,
                               const struct json *pod, const char *node);
 
 /* Checks whether, with this pod, all pods of the node's machine request more than the machine has.
- * If so, writes an event on the pod and, the first time, on the node. Must be called before the pod
- * is counted on the node. */
+ * If so, writes an event on the pod and, if the machine had enough without this pod, on the node.
+ * Must be called before the pod is counted on the node. */
 void scheduler_report_overcommit(struct scheduler *scheduler, const struct json *pod,
                                  const struct node_usage *asked, const char *node);
 
@@ -108,8 +110,8 @@ void scheduler_report_overcommit(struct scheduler *scheduler, const struct json 
 /* Whether a pod that has a node has a lower priority than `priority`. */
 bool scheduler_has_lower_priority(const struct scheduler *scheduler, int64_t priority);
 void scheduler_count_priority(struct scheduler *scheduler, int64_t priority, bool there);
-/* Called if no node fits: preempts pods, or reports why the pod waits. The pod's key in the queue
- * is done afterwards. */
+/* Called if no node fits: preempts pods, or reports why the pod waits. The work on the pod's key in
+ * the queue then ends. */
 void scheduler_try_preempt(struct scheduler *scheduler, const char *key, struct kube_object *pod,
                            const char *message);
 void scheduler_nominate(struct scheduler *scheduler, const char *key, const struct json *pod,

@@ -49,12 +49,12 @@ bool node_usage_ports_clash(const struct node_usage *used, const struct node_usa
 struct node_shortage {
     const char *reasons[4];
     size_t count;
-    bool permanent; /* the node would lack it even without any pod */
+    bool permanent; /* the node would lack one of them even without any pod */
 };
 
-/* Whether the node has room for the pod in addition to `used`. If the node does not state its cpu,
- * memory or pods, it has enough of that resource. If it does not state another resource, it has
- * none of it. */
+/* Whether the node has the resources and the host ports for the pod in addition to `used`. If the
+ * node does not state its cpu, memory or pods, it has enough of that resource. If it does not state
+ * another resource, it has none of it. */
 bool node_usage_fits(struct arena *arena, const struct json *node, const struct node_usage *used,
                      const struct node_usage *pod, struct node_shortage *ret);
 

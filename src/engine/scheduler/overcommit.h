@@ -1,6 +1,6 @@
 /* Reports pods that together request more than their machine has. This can happen because several
- * nodes may be one machine, and each node may offer all resources of the machine or more. The
- * scheduler allows it, but writes an event. Pure. */
+ * nodes may represent one machine, and each node may offer all resources of the machine or more.
+ * The scheduler allows it, but writes an event. Pure. */
 #ifndef TRAINYARD_ENGINE_SCHEDULER_OVERCOMMIT_H
 #define TRAINYARD_ENGINE_SCHEDULER_OVERCOMMIT_H
 

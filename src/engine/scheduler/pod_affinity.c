@@ -174,8 +174,8 @@ static void add_weight(struct arena *arena, const struct scheduler_view *view, c
             scores[node] += weight;
 }
 
-/* Adds the preferred terms of pod `owner` that select pod `other`. One of the two pods is placed
- * already, on node `where`. */
+/* Adds the weights of the preferred terms of pod `owner` that select pod `other`; subtracts those
+ * of anti-affinity. One of the two pods is placed already, on node `where`. */
 static void add_preferences(struct arena *arena, const struct scheduler_view *view,
                             const struct json *owner, const struct json *other, size_t where,
                             int64_t *scores)

@@ -13,7 +13,8 @@ void pod_affinity_reject(struct arena *arena, const struct json *pod,
                          const struct scheduler_view *view, struct scheduler_rejection *rejections);
 
 /* Adds to the score of each node the weights of the preferred terms that match there: the terms of
- * the pod, and the terms of placed pods that select the pod. */
+ * the pod, and the terms of placed pods that select the pod. Weights of anti-affinity are
+ * subtracted. A required affinity term of a placed pod counts with weight 1. */
 void pod_affinity_score(struct arena *arena, const struct json *pod,
                         const struct scheduler_view *view, int64_t *scores);
 

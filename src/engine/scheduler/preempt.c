@@ -99,7 +99,8 @@ static int compare_importance(const void *a, const void *b)
     return by_start ? by_start : strcmp(kube_meta_name(x), kube_meta_name(y));
 }
 
-/* Gathers the node's pods with a lower priority, without those that are being deleted already. */
+/* Removes the node's pods with a lower priority from the trial. Gathers those that are not being
+ * deleted yet, sorted by compare_importance(); *ret_leaving is the number of the others. */
 static size_t gather_lower_priority(struct trial *trial, const struct scheduler_view *view,
                                     const struct json **ret, size_t *ret_leaving)
 {

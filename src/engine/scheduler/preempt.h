@@ -14,9 +14,9 @@ struct scheduler_preemption {
 
 int64_t scheduler_priority(const struct json *pod);
 
-/* `rejections` come from scheduler_pick(), which found no node. For each node, chooses the fewest
- * possible victims, those with the lowest priority first. Then chooses the node whose victims have
- * the lowest priority. */
+/* `rejections` come from scheduler_pick(), which found no node. For each node, chooses victims of
+ * which none can be spared; pods with a higher priority are spared first. Then chooses a node
+ * without victims, or else the node whose most important victim has the lowest priority. */
 void scheduler_preempt(struct arena *arena, const struct json *pod,
                        const struct scheduler_view *view,
                        const struct scheduler_rejection *rejections,

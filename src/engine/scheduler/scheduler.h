@@ -38,7 +38,7 @@ struct scheduler_choice {
     const char *node;    /* NULL: no node fits */
     const char *message; /* why no node fits: "0/3 nodes are available: …" */
     const char *advice;  /* what the user can do if no node fits, or NULL */
-    const struct scheduler_rejection *rejections; /* one per node if no node fits */
+    const struct scheduler_rejection *rejections; /* one per node; count 0: the node fits */
 };
 
 /* Chooses the node with the highest score (score.h), then with the most free resources, then with

@@ -22,8 +22,8 @@ bool taints_tolerates_cordon(const struct json *pod);
 /* Returns how many PreferNoSchedule taints of the node the pod does not tolerate. */
 size_t taints_count_prefer_no_schedule(const struct json *pod, const struct json *node);
 
-/* Returns how many seconds the pod may stay on a node with these NoExecute taints: 0 if it must be
- * evicted at once, TAINTS_FOR_EVER if it need not be evicted. */
+/* Returns how many seconds the pod may stay on the node because of its NoExecute taints: 0 if it
+ * must be evicted at once, TAINTS_FOR_EVER if it need not be evicted. */
 #define TAINTS_FOR_EVER (-1)
 int64_t taints_toleration_s(const struct json *pod, const struct json *node);
 

@@ -11,8 +11,8 @@
 size_t *topology_domains(struct arena *arena, const struct scheduler_view *view, const char *key);
 
 /* Builds the label selector of a term of pod `owner`. The labels in matchLabelKeys must have the
- * owner's values, those in mismatchLabelKeys other values. A term without a selector selects
- * nothing. */
+ * owner's values, those in mismatchLabelKeys other values. Labels that the owner does not have are
+ * ignored. A term without a selector selects nothing. */
 struct kube_selector;
 void topology_selector(struct arena *arena, const struct json *term, const struct json *owner,
                        struct kube_selector *ret);

@@ -41,9 +41,10 @@ static bool has_every_label(const struct json *pod, const struct json *node)
     return true;
 }
 
-/* Whether a node counts. By default, nodes that the pod's node affinity excludes do not count
- * (nodeAffinityPolicy), and nodes with taints that the pod does not tolerate do (nodeTaintsPolicy).
- */
+/* Whether a node counts for the constraint. Nodes without the topology label of a DoNotSchedule
+ * constraint do not count. By default, nodes that the pod's node affinity excludes do not count
+ * (nodeAffinityPolicy), and nodes with taints that the pod does not tolerate do
+ * (nodeTaintsPolicy). */
 static bool topology_spread_counts(struct arena *arena, const struct json *pod,
                                    const struct json *constraint, const struct json *node)
 {

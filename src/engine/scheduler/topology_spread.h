@@ -5,8 +5,8 @@
 
 #include "engine/scheduler/scheduler.h"
 
-/* Adds a rejection to each node that has none yet and where the pod would exceed maxSkew
- * (DoNotSchedule). */
+/* Adds a rejection to each node that has none yet, if it lacks the topology label of a
+ * DoNotSchedule constraint or if the pod would exceed maxSkew there. */
 void topology_spread_reject(struct arena *arena, const struct json *pod,
                             const struct scheduler_view *view,
                             struct scheduler_rejection *rejections);

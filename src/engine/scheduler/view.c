@@ -26,8 +26,8 @@ static void gather_nodes(struct scheduler *scheduler, struct arena *arena,
     ret->view.count = filled;
 }
 
-/* Counts the resources of nominees as used, unless the pod has a higher priority than the nominee.
- */
+/* Counts the resources of nominees as used, except of the pod itself and of nominees with a lower
+ * priority than the pod. */
 static void view_reserve(struct scheduler *scheduler, struct arena *arena, const char *key,
                          int64_t priority, struct scheduler_gathered *ret)
 {

@@ -1,7 +1,7 @@
 /* Encodes objects for the store and reads them back. Every object that a write accepts can be read,
  * listed, watched, patched and deleted. For this, stored_encode() checks the limits after defaults,
  * managedFields and conversions are applied. It also parses the encoded bytes as a later request
- * would, unless the types of the object make that unnecessary.
+ * would, unless the caller passes STORED_TYPED.
  *
  * An object in the store may still be unreadable, because the file is damaged or another release
  * had other limits. Lists and watches leave an unreadable object out, a GET responds with an error,
@@ -74,7 +74,7 @@ int stored_remove(struct store *store, const struct kube_kind *resource,
 
 /* Returns the key of an object in the store: "/pods/default/x". If `name` is NULL, returns the
  * prefix of all objects in the namespace. If `namespace_` is also "", returns the prefix of all
- * objects. */
+ * objects of the resource. */
 char *stored_key(struct arena *arena, const struct kube_kind *resource, const char *namespace_,
                  const char *name);
 

@@ -8,12 +8,12 @@
 
 enum {
     CHANNEL_MESSAGE_UNKNOWN = -1, /* the first byte has not arrived yet */
-    /* In protocol v5, the channel whose number follows is closed. */
+    /* In protocol v5: the next byte is the number of the channel that the client closes. */
     CHANNEL_MESSAGE_CLOSE = 0xFF,
 };
 
-/* Removes the number of the channel from the first piece of a message. The caller keeps *channel
- * between the pieces of one message. */
+/* Reads one piece of a message. If the piece has the first byte of the message, sets *channel to
+ * it and removes it from the data. The caller keeps *channel between the pieces of one message. */
 static inline void channel_message_read(int *channel, bool first, const char **data, size_t *size)
 {
     if (first)

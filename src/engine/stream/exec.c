@@ -10,7 +10,8 @@
 
 static const char SPDY[] = "SPDY/3.1", OFFER[] = "X-Stream-Protocol-Version";
 
-/* The protocols, newest first. The first protocol in this list that the client offers is used. */
+/* The protocols, newest first. The server uses the first protocol in this list that the client
+ * offers and that runs over the client's transport (WebSocket or SPDY). */
 static const struct protocol {
     const char *name;
     bool websocket, spdy;

@@ -17,7 +17,7 @@ struct forward_connection;
 /* The operations of a channel. */
 struct forward_channel_ops {
     void (*write)(void *channel, const void *data, size_t size);
-    void (*end)(void *channel); /* after this, no bytes are written; safe to call twice */
+    void (*end)(void *channel); /* ends the server's side of the channel; safe to call twice */
     void (*pause)(void *channel, bool paused);
     void (*free)(void *channel);
     /* True if the peer does not need to end its channels: when the pod ends the connection, the
@@ -57,7 +57,7 @@ struct forward_connection *forward_connection_new(const struct forward_owner *ow
 /* Takes ownership of one channel. Connects to the pod when both channels are set. */
 void forward_connection_take(struct forward_connection *connection, enum forward_channel which,
                              void *channel);
-/* Called when the peer has read all bytes. Resumes reading from the pod. */
+/* Called when all written bytes have been sent to the peer. Resumes reading from the pod. */
 void forward_connection_resume(struct forward_connection *connection);
 
 /* Called when the peer sends bytes, ends a channel, or resets a channel. forward_connection_end()

@@ -90,8 +90,8 @@ void forward_session_drained(struct forward_session *self)
 
 /* ---- The pod's side -------------------------------------------------------------------------- */
 
-/* Called when the pod has ended. Sends the last bytes of the pod, and then closes the session.
- * kubectl prints "lost connection to pod" and exits. */
+/* Called when the pod has ended. Closes the session when all connections are closed, but at the
+ * latest after END_GRACE_MS. kubectl prints "lost connection to pod" and exits. */
 static void forward_session_begin_end(struct forward_session *self)
 {
     if (!list_is_empty(&self->connections))

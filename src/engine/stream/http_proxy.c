@@ -1,8 +1,8 @@
 /* Handles all methods on pods/NAME/proxy, services/NAME/proxy and nodes/NAME/proxy: finds the
- * target, sends it the request, and streams the response to the client. The body of the request has
- * arrived completely before this starts, and the server limits its size. Like `kubectl
- * port-forward`, this file connects to the pod's localhost, because that works in every mode of the
- * server. */
+ * target, sends it the request, and streams the response to the client. The HTTP server has read
+ * the whole body of the request before it calls this handler, and limits the size of the body.
+ * The proxy connects to the pod as `kubectl port-forward` does, with connect() of the backend,
+ * so it also reaches servers that listen only on the pod's localhost. */
 #include "engine/stream/http_proxy.h"
 
 #include "base/mem.h"
@@ -37,7 +37,7 @@ struct http_proxy {
     struct stream *stream; /* to the pod; NULL: not connected yet, closed, or owned by the tunnel */
     bool closing;
     struct buf request;
-    const char *prefix; /* in the exchange's arena */
+    const char *prefix; /* the path up to ".../proxy", in the exchange's arena */
     bool wants_upgrade;
     struct http_proxy_answer answer;
 };

@@ -1,6 +1,7 @@
-/* pods/NAME/proxy, services/NAME/proxy and nodes/NAME/proxy: forwards requests to the HTTP server
- * of a pod. This header declares the parts of http_proxy.c: the target, the request, the response,
- * and the tunnel after a switch of protocol. All parts except the tunnel are pure. */
+/* pods/NAME/proxy, services/NAME/proxy and nodes/NAME/proxy: forwards requests to the HTTP
+ * server of a pod. This server itself responds to requests for a node. This header declares the
+ * parts of http_proxy.c: the target, the request, the response, and the tunnel after a switch of
+ * protocol. All parts except the tunnel are pure. */
 #ifndef TRAINYARD_ENGINE_STREAM_HTTP_PROXY_H
 #define TRAINYARD_ENGINE_STREAM_HTTP_PROXY_H
 
@@ -29,13 +30,14 @@ int http_proxy_name_parse(struct arena *arena, const char *text, const char *kin
  * 80 if it has none. */
 int http_proxy_pod_port(const struct json *pod, const char *text, int *ret, struct err *err);
 
-/* Sets *ret to the name of a service port, which the endpoints also use. `text` is the name or the
- * number of the port. */
+/* Sets *ret to the name of a service port. The ports of the endpoints have the same name. `text`
+ * is the name or the number of the port. */
 int http_proxy_service_port(const struct json *service, const char *text, const char **ret,
                             struct err *err);
 
-/* Picks an address of `subsets` that has the port. `seed` chooses the address at which the search
- * begins. */
+/* Picks an address of `subsets` that has the port. `seed` chooses the subset at which the search
+ * begins, and the address in the subset that is found. Returns -ERR_UNAVAILABLE if no subset has
+ * the port and an address. */
 int http_proxy_pick_endpoint(const struct json *subsets, const char *service, const char *port,
                              uint64_t seed, const struct json **ret_address, int *ret_port,
                              struct err *err);
@@ -98,8 +100,9 @@ int http_proxy_answer_end(struct http_proxy_answer *answer, struct err *err);
 /* ---- http_proxy_tunnel.c --------------------------------------------------------------------- */
 
 /* Forwards bytes between the client and the pod. Takes ownership of both streams. The client's
- * stream must not be started yet; the pod's stream must be started. The tunnel ends when the
- * client, the pod or the server ends. `early` are bytes that the pod has sent already. */
+ * stream must not be started yet; the pod's stream must be started. The tunnel ends when both
+ * sides have ended, when one side fails, or when the server stops. `early` are bytes that the
+ * pod has sent already. */
 void http_proxy_tunnel_new(struct list_head *open_calls, struct stream *client, struct stream *pod,
                            const char *early, size_t early_size);
 

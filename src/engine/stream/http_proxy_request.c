@@ -32,8 +32,9 @@ const char *http_proxy_upgrade_of(const struct http_request *request)
     return asks ? http_header_get(request->headers, "Upgrade") : NULL;
 }
 
-/* Whether the header is only for this server and not forwarded. Host and Content-Length are written
- * separately. Expect is not needed, because the body has arrived completely. */
+/* Whether the header is only for this server and not forwarded. Host, Content-Length and
+ * X-Forwarded-… are written separately. Expect is not needed, because the body has arrived
+ * completely. */
 static bool is_header_for_server(const char *name)
 {
     static const char *const NAMES[] = {

@@ -39,8 +39,8 @@ static void port_forward_websocket_write(void *context, const void *data, size_t
 
 static void end_channel(void *context)
 {
-    /* The protocol has no message for the end of a channel. The session closes when all its
-     * connections are freed. */
+    /* The server cannot tell the client that one channel has ended. The session closes when all
+     * its connections are freed. */
 }
 
 static void pause_channel(void *context, bool paused)

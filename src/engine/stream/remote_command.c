@@ -45,7 +45,7 @@ struct remote_command {
     struct buf early; /* input that arrived before the command's stream was open */
     bool input_ended;
     bool started, over; /* over: the command has ended */
-    int columns, rows;  /* the terminal size that arrived before the command had a terminal */
+    int columns, rows;  /* the newest terminal size from the client; 0: none has arrived */
     int exit_code;
     char message[ERR_MESSAGE_MAX];
     struct err err;
@@ -206,7 +206,8 @@ static void on_ended(void *context, int exit_code, const char *message, const st
     self->exit_code = exit_code;
     if (err)
         self->err = *err;
-    /* The reason why a command never ran is sent on the channel of its error output. */
+    /* The reason why a command never ran is sent on the channel of its error output, or of its
+     * output if the client requested no separate error output. */
     if (self->transport && !str_is_empty(message)) {
         enum remote_channel channel =
             self->command.err && !self->command.terminal ? REMOTE_STDERR : REMOTE_STDOUT;

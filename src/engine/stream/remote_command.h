@@ -27,12 +27,12 @@ struct remote_transport {
     /* Returns the number of bytes that the client has not read. */
     size_t (*pending)(void *context);
     void (*pause)(void *context, bool paused); /* pauses or resumes reading from the client */
-    /* Called after the last write. Sends the pending bytes and closes the connection. The command
-     * must not be used after this call. */
+    /* Called after the last write. Sends the pending bytes and closes the connection. The
+     * transport must not use the command after this call. */
     void (*finish)(void *context);
 };
 
-/* remote_command_new() copies all of it. */
+/* The input of remote_command_new(), which copies it. */
 struct remote_request {
     const struct json *pod;
     struct engine_pod_command command;
@@ -52,7 +52,7 @@ void remote_command_input_end(struct remote_command *self);
 void remote_command_resize(struct remote_command *self, const char *text, size_t size);
 /* Called when all written bytes have been sent. */
 void remote_command_drained(struct remote_command *self);
-/* Called when the client is gone. Ends the process and frees the command. */
+/* Called when the client is gone. Ends the process of an exec and frees the command. */
 void remote_command_leave(struct remote_command *self);
 
 #endif

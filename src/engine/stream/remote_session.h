@@ -13,7 +13,7 @@
 void remote_spdy_new(struct engine *engine, struct stream *stream,
                      const struct remote_request *request, bool resizes);
 
-/* The variants of the WebSocket protocol. */
+/* A variant of the WebSocket protocol. */
 struct remote_websocket_variant {
     bool half_closes; /* the client can close one channel */
     bool base64;      /* messages are text: the channel as one digit, then the data in base64 */

@@ -1,6 +1,7 @@
-/* Encodes the events of a watch as JSON lines. A watcher without options gets the stored bytes. A
- * watcher with a selector gets ADDED when an object starts to match the selector, and DELETED when
- * the object stops matching. A watcher that requests Tables gets one row per event. */
+/* Encodes the events of a watch as JSON lines. A watcher that requests whole objects in the
+ * stored version gets the stored bytes. A watcher with a selector gets ADDED when an object
+ * starts to match the selector, and DELETED when the object stops matching. A watcher that
+ * requests Tables gets one row per event. */
 #include "base/buf.h"
 #include "engine/stored/version_trees.h"
 #include "engine/watch/internal.h"

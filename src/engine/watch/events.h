@@ -1,13 +1,14 @@
 /* Keeps the encoded events that watches have not sent yet, and limits their memory. An event is
  * encoded once per key (struct watch_event_key). All watches that need the same bytes share the
- * event. It is freed when the last of them has sent it.
+ * event. The event is freed when the last of these watches has sent it.
  *
  * A backlog is the queue of events that one watch has not sent yet. When all events together reach
- * their limit, the longest backlog of the user with the most bytes is ended. Its client lists
+ * their limit, the largest backlog of the user with the most bytes is ended. Its client lists
  * again, which costs less than keeping the events. Watches of this process have no user and are
  * never ended, because they read all events in the next turn of the loop.
  *
- * This file does not depend on objects or connections; watch.c connects them. */
+ * The functions of this file know neither objects nor connections: event.c makes events from
+ * objects, and watch.c sends them. */
 #ifndef TRAINYARD_ENGINE_WATCH_EVENTS_H
 #define TRAINYARD_ENGINE_WATCH_EVENTS_H
 
@@ -29,9 +30,10 @@ struct watch_events;
 
 /* All inputs of the encoding of an event. Events with the same key have the same bytes. */
 struct watch_event_key {
-    /* The revision of the object, or of the change after which the object stopped matching. */
+    /* The revision of the object. If the object stopped matching the selector, the revision of
+     * the change that caused it. */
     int64_t revision;
-    const char *type; /* "ADDED"; a string constant */
+    const char *type; /* "ADDED"; must be a string constant */
     bool columns;     /* the event has the names of a Table's columns */
     /* For a Table, which shows ages: the time of encoding in seconds; otherwise 0. */
     int64_t second;
@@ -87,7 +89,8 @@ void watch_backlog_init(struct watch_backlog *backlog, struct watch_events *even
 void watch_backlog_release(struct watch_backlog *backlog); /* safe to call twice */
 
 /* Appends the event to the queue and takes over the caller's reference. Returns false, without
- * taking the reference, if the backlog would exceed the limit of one watch. */
+ * taking the reference, if the backlog would exceed the limit of one watch. An empty backlog
+ * accepts an event of any size. */
 bool watch_backlog_push(struct watch_backlog *backlog, struct watch_event *event);
 /* Makes the event the current event and takes over the caller's reference. There must be no current
  * event. */

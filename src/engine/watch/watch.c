@@ -23,7 +23,9 @@ enum {
     BOOKMARK_MS = 60 * 1000,
     TIMEOUT_DEFAULT_S = 3600,
     TIMEOUT_MAX_S = 24 * 3600,
-    FIRST_REVISION = 1, /* the first write precedes all requests, so no list has this revision */
+    /* The revision of the first write. The server makes it before it accepts requests, so no
+     * list has returned this revision. */
+    FIRST_REVISION = 1,
 };
 
 /* ---- Lifetime -------------------------------------------------------------------------------- */

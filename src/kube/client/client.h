@@ -1,7 +1,7 @@
 /* Calls of the Kubernetes API over any HTTP transport. Objects are JSON trees; an error is made
  * from the server's Status object. A call that the server answers with 429 and Retry-After is
- * repeated after that time, a few times. All calls are asynchronous and must be made on the loop
- * thread, which also runs the callbacks. */
+ * repeated after that time, at most ten times. All calls are asynchronous and must be made on the
+ * loop thread, which also runs the callbacks. */
 #ifndef TRAINYARD_KUBE_CLIENT_CLIENT_H
 #define TRAINYARD_KUBE_CLIENT_CLIENT_H
 
@@ -16,7 +16,7 @@ struct kube_client;
  * as "trainyard-tfjob". */
 struct kube_client *kube_client_new(struct loop *loop, struct http_transport *transport,
                                     const char *agent);
-/* Sets how long a call other than a list may take. The default is 30 s. */
+/* Sets the timeout of a request. It does not apply to lists and watches. The default is 30 s. */
 void kube_client_set_timeout(struct kube_client *client, int64_t timeout_ms);
 /* Cancels all calls and watches; no callback runs afterwards. Returns NULL. NULL-safe. */
 struct kube_client *kube_client_free(struct kube_client *client);
@@ -32,8 +32,8 @@ void kube_get(struct kube_client *client, const struct kube_resource *resource,
 void kube_list(struct kube_client *client, const struct kube_resource *resource,
                const char *namespace_, const char *label_selector, const char *field_selector,
                kube_done *done, void *context);
-/* Like kube_list(), but one page per call. metadata.continue of the answer names the next page, if
- * there is one. */
+/* kube_list_paged() is like kube_list(), but without selectors and with one page per call.
+ * metadata.continue of the answer is the token of the next page; the last page has none. */
 struct kube_list_page {
     int limit;             /* most objects per page */
     const char *continue_; /* metadata.continue of the page before; NULL: the first page */
@@ -43,8 +43,9 @@ void kube_list_paged(struct kube_client *client, const struct kube_resource *res
                      void *context);
 void kube_create(struct kube_client *client, const struct kube_resource *resource,
                  const char *namespace_, const struct json *object, kube_done *done, void *context);
-/* Like kube_create(), but asks the server to answer with the metadata only, which older servers
- * ignore. `strict`: Kubernetes 1.25 and newer rejects unknown fields instead of dropping them. */
+/* Like kube_create(), but asks the server to answer with the metadata only. Older servers answer
+ * with the whole object. `strict` asks the server to reject unknown fields instead of dropping
+ * them; only Kubernetes 1.25 and newer does so. */
 void kube_create_metadata_only(struct kube_client *client, const struct kube_resource *resource,
                                const char *namespace_, const struct json *object, bool strict,
                                kube_done *done, void *context);
@@ -60,28 +61,28 @@ void kube_patch(struct kube_client *client, const struct kube_resource *resource
                 const char *namespace_, const char *name, const char *subresource,
                 const struct json *merge_patch, kube_done *done, void *context);
 
-/* Applies a strategic merge patch to a built-in type: lists are merged by their keys, so that
- * entries that the caller does not name stay. */
+/* Applies a strategic merge patch to a built-in type: lists are merged by their keys, so that list
+ * entries that the patch does not contain stay. */
 void kube_strategic_patch(struct kube_client *client, const struct kube_resource *resource,
                           const char *namespace_, const char *name, const struct json *patch,
                           kube_done *done, void *context);
 
 struct kube_delete_options {
     int64_t grace_period_seconds; /* -1: the object's own grace period */
-    const char *propagation;      /* "Background", "Foreground", "Orphan", or NULL */
-    const char *uid;              /* precondition, or NULL */
+    const char *propagation; /* "Background", "Foreground", "Orphan"; NULL: the server's default */
+    const char *uid;         /* the object is deleted only if it has this uid; NULL: with any uid */
 };
 void kube_delete(struct kube_client *client, const struct kube_resource *resource,
                  const char *namespace_, const char *name,
                  const struct kube_delete_options *options, kube_done *done, void *context);
 
 /* Watches a collection from a resourceVersion. `event` gets ADDED, MODIFIED, DELETED and BOOKMARK
- * events. `end` runs once, with ERR_EXPIRED if the caller must list again, and with NULL if the
- * server ended the watch normally; the watch is freed after it. After kube_watch_stop() neither
- * callback runs. */
+ * events. `end` runs once, and then the watch is freed. `err` is NULL if the server ended the watch
+ * normally or was silent for too long; its code is ERR_EXPIRED if the caller must list again. After
+ * kube_watch_stop() neither callback runs. */
 struct kube_watch;
 /* An event of this size or larger is decoded on a pool thread; later events wait for it. Its object
- * has no metadata.managedFields and an arena of its own. */
+ * is in a separate arena and without metadata.managedFields. */
 enum { KUBE_WATCH_LARGE = 256 * 1024 };
 typedef void kube_watch_event(void *context, const char *type, struct json *object);
 typedef void kube_watch_end(void *context, const struct err *err);
@@ -95,9 +96,9 @@ void kube_watch_stop(struct kube_watch *watch);
  * arena. Returns NULL if the object is not large. */
 struct arena *kube_watch_take_arena(struct kube_watch *watch);
 
-/* Records a core/v1 Event about an object. If this client recorded the same event before, its count
- * is raised some seconds later instead. Frequent events are combined or dropped (event_budget.h). A
- * failed write is dropped too, because nothing depends on events. */
+/* Records a core/v1 Event about an object. If this client recorded the same event before, the count
+ * of that event is raised some seconds later instead. Frequent events are combined or dropped
+ * (event_budget.h). A failed write is not repeated, because nothing depends on events. */
 void kube_event(struct kube_client *client, const struct json *about, const char *component,
                 const char *type /* "Normal", "Warning" */, const char *reason, const char *format,
                 ...) __attribute__((format(printf, 6, 7)));

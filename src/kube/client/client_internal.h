@@ -15,8 +15,8 @@ struct kube_client {
     struct loop *loop;
     struct http_transport *transport;
     char *agent;
-    int64_t timeout_ms;       /* for a call other than a list */
-    struct rand rand;         /* for random waits and the names of events */
+    int64_t timeout_ms; /* for a call other than a list */
+    struct rand rand;   /* random waits and watch timeouts; random part of the names of events */
     struct list_head calls;   /* struct kube_call */
     struct list_head watches; /* struct kube_watch */
     struct map events;        /* recorded events by content: struct kube_event_entry */
@@ -42,7 +42,8 @@ void kube_call_cancel(struct kube_call *call);
  * query unchanged. */
 char *kube_query_add(struct arena *arena, char *query, const char *name, const char *value);
 
-/* Returns the headers that every request has, in the arena. */
+/* Returns the headers of a request, in the arena. `accept` NULL: "application/json". `content_type`
+ * NULL: the request has no body. */
 struct http_header *kube_client_headers(struct kube_client *client, struct arena *arena,
                                         const char *accept, const char *content_type);
 

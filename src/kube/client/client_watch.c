@@ -138,7 +138,8 @@ static void watch_decode_line(struct loop_work *work)
 
 static void on_decoded(struct loop_work *work);
 
-/* Decodes a line. The decoder has its beginning, and `data` is the rest. */
+/* Decodes a large line on a pool thread. The decoder has the beginning of the line, and `data` is
+ * the rest. */
 static void start_decoding(struct kube_watch *watch, const char *data, size_t size)
 {
     struct decoding *decoding = mem_zalloc(sizeof(*decoding));
@@ -172,7 +173,7 @@ static int watch_feed(struct kube_watch *watch, const char *data, size_t size, s
     return result;
 }
 
-/* Feeds the data. Returns false if the watch is gone afterwards. */
+/* Feeds the data. Returns false if it has freed the watch. */
 static bool watch_take_data(struct kube_watch *watch, const char *data, size_t size)
 {
     struct err err = ERR_INIT;

@@ -19,7 +19,7 @@ enum {
     NAME_BASE_MAX = 236, /* bytes of the object's name in the event's name: 253 less ".%016x" */
     COUNT_DELAY_MS = 5000,
     UNDER_WAY_MAX =
-        1, /* new events that are written at once; more would delay the controller's calls */
+        1, /* new events written at the same time; more would delay the controller's calls */
     LINE_MAX = 512, /* queued events; further ones are dropped */
     LINE_IMPORTANT_MAX =
         4096, /* queued events, if the new one is a warning or the first of its reason */
@@ -38,7 +38,8 @@ struct kube_event_entry {
     struct arena *arena;   /* holds the texts of `content` and the name */
     struct content content;
     const char *name;
-    char *newest_message; /* replaces the message in `content`; NULL: it does not */
+    char *newest_message; /* the newest of the combined messages; NULL: the message in `content` is
+                             the newest */
     int64_t first_ms, last_ms;
     int64_t count;                   /* how often the event happened */
     int64_t written_count;           /* the count that was last sent to the server */
@@ -254,8 +255,9 @@ static void raise_count(struct kube_event_entry *entry)
         loop_timer_start(&entry->timer, COUNT_DELAY_MS);
 }
 
-/* Names sort in the order of the events, because events are listed by name: the time, the position
- * within its millisecond, and a random part. */
+/* Returns the number at the end of an event's name. Events are listed by name, so the number grows:
+ * the names of the events of one object sort by time. The number consists of the time, the position
+ * within the millisecond, and a random part. */
 static unsigned long long event_number(struct kube_client *client)
 {
     int64_t now = loop_wall_ms(client->loop);

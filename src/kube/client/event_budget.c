@@ -12,7 +12,7 @@ struct kube_event_topic {
     char *key;
     double tokens;
     int64_t filled_ms;
-    int64_t heard_ms; /* for a reason: time of the last event */
+    int64_t heard_ms; /* for a reason: time of the last new message */
     int told_apart;   /* for a reason: number of messages with an event of their own */
     bool spent;       /* an event was written */
 };

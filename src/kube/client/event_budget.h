@@ -1,15 +1,15 @@
 /* Limits how many events are written about an object. event.c asks before each write. People read
  * events, and a job of a thousand replicas must not cost two thousand writes, nor push other
- * objects out of the server's memory.
+ * objects out of the server's cache.
  *
  * As in client-go, each pair of an object and a reporting component has a budget of 25 writes,
  * refilled by one write per five minutes. Two rules differ from client-go, because a flood of
  * "created pod" events would otherwise leave no room for the event that the job failed:
- *   - one reason uses at most 12 writes of the object's budget, and is refilled at the same rate;
- *   - the first event of a reason is always written.
+ *   - each reason has a budget of 12 writes within the object's budget, refilled at the same rate;
+ *   - the first event of a reason is written even if the object's budget is used up.
  * Up to 9 different messages of one reason get an event each. Further messages are combined into
- * one event, "(combined from similar events): …", with a count. A reason without events for ten
- * minutes starts again.
+ * one event, "(combined from similar events): …", with a count. If a reason has no new message for
+ * ten minutes, its messages are counted from 0 again.
  *
  * Pure: no I/O and no clock. `now_ms` is the loop's time. */
 #ifndef TRAINYARD_KUBE_CLIENT_EVENT_BUDGET_H
@@ -26,7 +26,8 @@ enum {
     KUBE_EVENT_REFILL_MS = 5 * 60 * 1000,
     KUBE_EVENT_MESSAGES_MAX = 9,
     KUBE_EVENT_FORGET_MS = 10 * 60 * 1000,
-    KUBE_EVENT_TOPICS_MAX = 4096, /* objects and reasons kept; the oldest are dropped */
+    /* Budgets kept, of objects and of reasons. The least recently used are dropped. */
+    KUBE_EVENT_TOPICS_MAX = 4096,
 };
 
 struct kube_event_budget {
@@ -37,8 +38,9 @@ struct kube_event_budget {
 void kube_event_budget_init(struct kube_event_budget *budget);
 void kube_event_budget_release(struct kube_event_budget *budget);
 
-/* Returns whether a new message of this reason is to be combined with earlier ones. `object` names
- * the object and the reporting component. `reason` names the type and reason of the event. */
+/* Counts a new message of this reason. Returns whether it must be combined with earlier ones.
+ * `object` names the object and the reporting component. `reason` names the type and reason of the
+ * event. */
 bool kube_event_budget_combines(struct kube_event_budget *budget, const char *object,
                                 const char *reason, int64_t now_ms);
 
@@ -46,8 +48,8 @@ bool kube_event_budget_combines(struct kube_event_budget *budget, const char *ob
 bool kube_event_budget_is_first(const struct kube_event_budget *budget, const char *object,
                                 const char *reason);
 
-/* Takes one write from the budgets. Returns 0, or the milliseconds until a write is available; then
- * nothing is taken. */
+/* Takes one write from the budgets of the object and of the reason. Returns 0, or the milliseconds
+ * until a write is available; then nothing is taken. */
 int64_t kube_event_budget_take(struct kube_event_budget *budget, const char *object,
                                const char *reason, int64_t now_ms);
 

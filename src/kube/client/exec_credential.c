@@ -65,8 +65,8 @@ static int read_interactive(const struct json *exec, bool required, enum exec_in
     return -1;
 }
 
-/* Returns the path of the command: a relative path starts at the kubeconfig, and a name without '/'
- * is searched in $PATH. */
+/* Returns the command as it is started: a relative path with a '/' starts at the directory of the
+ * kubeconfig, and a name without '/' is searched in $PATH. */
 static const char *exec_credential_command_path(struct arena *arena, const char *path,
                                                 const char *command)
 {
@@ -129,7 +129,7 @@ int exec_plugin_read(struct arena *arena, const char *path, const struct json *e
     return 0;
 }
 
-/* ---- what it is told ------------------------------------------------------------------------- */
+/* ---- the plugin's input ---------------------------------------------------------------------- */
 
 char *exec_plugin_info(struct arena *arena, const struct exec_plugin *plugin, bool interactive)
 {
@@ -143,7 +143,7 @@ char *exec_plugin_info(struct arena *arena, const struct exec_plugin *plugin, bo
     return json_to_string(arena, info);
 }
 
-/* ---- what it answers ------------------------------------------------------------------------- */
+/* ---- the plugin's output --------------------------------------------------------------------- */
 
 int exec_credential_parse(struct arena *arena, const struct exec_plugin *plugin, const char *text,
                           size_t size, struct exec_credential *ret, struct err *err)

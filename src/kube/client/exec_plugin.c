@@ -37,8 +37,9 @@ static char **make_environment(struct arena *arena, const struct exec_plugin *pl
         count++;
     while (plugin->env[more])
         more++;
-    /* Most programs use the first variable of a name: the plugin's variables come before those of
-     * this process. */
+    /* plugin->env is added in reverse order: of several variables with one name, most programs use
+     * the first, and the last one in the kubeconfig must count. Variables of this process that have
+     * the same name are left out. */
     char **all = arena_alloc(arena, (count + more + 2) * sizeof(*all));
     all[at++] = arena_printf(arena, "KUBERNETES_EXEC_INFO=%s",
                              exec_plugin_info(arena, plugin, interactive));
@@ -68,7 +69,8 @@ static char **make_arguments(struct arena *arena, const struct exec_plugin *plug
 }
 
 /* The plugin gets its own process group, so that its children can be killed, too. A plugin that
- * uses the terminal does not, because only the terminal's foreground group may read from it. */
+ * uses the terminal stays in our group, because only the terminal's foreground group may read from
+ * it. */
 static int plugin_run_spawn(struct arena *arena, struct run *run, int out_fd, int err_fd)
 {
     const struct spawn how = {
@@ -113,10 +115,10 @@ static int plugin_run_start(struct arena *arena, struct run *run, struct err *er
     return 0;
 }
 
-/* ---- listening ------------------------------------------------------------------------------- */
+/* ---- output and end -------------------------------------------------------------------------- */
 
 /* Reads some of the available data. Returns the number of bytes, or 0 if no data is available now.
- * Closes the descriptor at the end of file. */
+ * Closes the descriptor at the end of file and after an error. */
 static size_t plugin_read_some(int *fd, char *data, size_t size)
 {
     ssize_t got = *fd < 0 ? 0 : read(*fd, data, size);
@@ -146,8 +148,9 @@ static void kill_run(struct run *run)
     kill(run->interactive ? run->pid : -run->pid, SIGKILL);
 }
 
-/* Waits until the plugin has ended. Does not wait for a child of the plugin that still has the
- * pipes open. */
+/* Reads the plugin's output until the plugin has ended. Does not wait for a child of the plugin
+ * that still has the pipes open. Fails on a timeout, on `cancel_fd`, and if the output is too
+ * long. */
 static int listen_to(struct run *run, int cancel_fd, struct err *err)
 {
     int64_t deadline = moment_monotonic_ms() + EXEC_TIMEOUT_MS;
@@ -179,9 +182,9 @@ static int listen_to(struct run *run, int cancel_fd, struct err *err)
     return 0;
 }
 
-/* ---- the end --------------------------------------------------------------------------------- */
+/* ---- result ---------------------------------------------------------------------------------- */
 
-/* Returns the last line that is not blank, shortened; "" if there is none. */
+/* Copies the last line that is not blank into `line`, shortened; "" if there is none. */
 static void last_line(const struct buf *stderr_text, char line[LINE_TEXT_MAX])
 {
     const char *end = stderr_text->data + stderr_text->size, *start;

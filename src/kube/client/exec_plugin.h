@@ -17,12 +17,12 @@ struct json;
 enum exec_interactive { EXEC_IF_AVAILABLE, EXEC_NEVER, EXEC_ALWAYS };
 
 struct exec_plugin {
-    const char *api_version; /* "client.authentication.k8s.io/v1" */
+    const char *api_version; /* "client.authentication.k8s.io/v1" or "…/v1beta1" */
     const char *command;     /* a path, or a name that is searched in $PATH */
     char **args;             /* arguments without the command; ends with NULL */
     char **env;              /* "NAME=value", added to this process's environment; ends with NULL */
     const char *install_hint; /* how to install the command; or NULL */
-    /* The cluster as the plugin gets it; NULL: the plugin did not ask for it. */
+    /* The description of the cluster for the plugin; NULL: provideClusterInfo is not set. */
     const struct json *cluster;
     enum exec_interactive interactive;
 };
@@ -47,10 +47,11 @@ int exec_credential_parse(struct arena *arena, const struct exec_plugin *plugin,
 
 enum { EXEC_TIMEOUT_MS = 60 * 1000 }; /* for a plugin that does not use the terminal */
 
-/* Runs the plugin and waits for it. Blocks, so it must not run on a loop thread. `asks`: the plugin
- * may use standard input and standard error of this process, which may be the user's terminal. The
- * plugin is killed when `cancel_fd` (or -1) becomes readable. An error names the plugin, its exit
- * status, its last line on standard error and the install hint. */
+/* Runs the plugin and waits for it. Blocks, so it must not run on a loop thread. `asks`: if
+ * standard input is a terminal and interactiveMode is not Never, the plugin uses standard input and
+ * standard error of this process. The plugin is killed when `cancel_fd` (-1: none) becomes
+ * readable. If the plugin exits with an error, `err` names the plugin, its exit status, its last
+ * line on standard error and the install hint. */
 int exec_plugin_run(struct arena *arena, const struct exec_plugin *plugin, bool asks, int cancel_fd,
                     struct exec_credential *ret, struct err *err);
 

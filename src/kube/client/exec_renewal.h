@@ -9,8 +9,8 @@
 
 struct exec_renewal;
 
-/* Called when the plugin has run. `credential` is valid until the callback returns. On failure it
- * is NULL and `err` says why, and the plugin is run again later. */
+/* Runs on the loop thread when the plugin has run. `credential` is valid until the callback
+ * returns. On failure it is NULL and `err` says why, and the plugin is run again later. */
 typedef void exec_renewed(void *context, const struct exec_credential *credential,
                           const struct err *err);
 
@@ -21,8 +21,8 @@ struct exec_renewal *exec_renewal_new(struct loop *loop, const struct exec_plugi
 /* Kills a running plugin; `renewed` does not run afterwards. NULL-safe. */
 struct exec_renewal *exec_renewal_free(struct exec_renewal *renewal);
 
-/* Must be called when the server has rejected the credential. Runs the plugin now, unless it ran a
- * short time ago. */
+/* Must be called when the server has rejected the credential. Runs the plugin at once, but not
+ * earlier than 5 s after its last run; after failures, this time is longer. */
 void exec_renewal_rejected(struct exec_renewal *renewal);
 
 #endif

@@ -1,11 +1,11 @@
 /* Keeps a local copy of a resource; see informer.h. An informer lists, watches from the list's
  * resourceVersion, and watches again when the watch ends. It lists again if the watch history has
- * expired or the server's answer is unexpected. After a failed attempt it waits for a backoff that
- * doubles and has a random part.
+ * expired or the watch failed with any other error than a broken connection. After a failed attempt
+ * it waits for a backoff that doubles and has a random part.
  *
- * Objects are also kept in the order of their arrival, so that they are visited in the same order
- * in every run of a simulation. Changes are reported after all changes of the same answer have been
- * stored. */
+ * Objects are also kept in a vector, whose order depends only on the sequence of changes, so that
+ * every run of a simulation visits them in the same order. The changes of a list are reported after
+ * the whole list has been stored. */
 #include "kube/client/informer.h"
 
 #include "base/map.h"
@@ -78,8 +78,8 @@ static void start_list(struct kube_informer *informer);
 static void list_page(struct kube_informer *informer, const char *continue_);
 static void start_watch(struct kube_informer *informer);
 
-/* Writes "namespace/name". Returns false for names longer than Kubernetes allows (63 and 253
- * bytes). */
+/* Writes "namespace/name". Returns false if it does not fit. Names that Kubernetes allows (63 and
+ * 253 bytes) always fit. */
 static bool make_key(char key[KEY_MAX], const char *namespace_, const char *name)
 {
     int size = snprintf(key, KEY_MAX, "%s/%s", namespace_ ? namespace_ : "", name);
@@ -128,7 +128,8 @@ static bool wants_kind(const char *const *fields)
     return !fields;
 }
 
-/* Adds apiVersion and kind, because items of a list do not have them. */
+/* Copies the tree with the fields to keep, without managedFields. Adds apiVersion and kind, because
+ * items of a list do not have them. */
 static struct kube_object *make_object(struct kube_informer *informer, struct json *json)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -238,7 +239,7 @@ static bool tell_changes(struct kube_informer *informer)
     return true;
 }
 
-/* ---- Keeping it true ---- */
+/* ---- List and watch ---- */
 
 static void set_resource_version(struct kube_informer *informer, const char *version)
 {
@@ -368,7 +369,7 @@ static void on_list(void *context, struct json *list, const struct err *err)
         start_watch(informer);
 }
 
-/* Lists page by page, so that a large list is never in memory as a whole. */
+/* Requests one page, so that the answer to a large list is never in memory as a whole. */
 static void list_page(struct kube_informer *informer, const char *continue_)
 {
     struct kube_list_page page = {.limit = LIST_LIMIT, .continue_ = continue_};

@@ -1,7 +1,7 @@
-/* Keeps a local copy of one resource with list and watch. It lists again when the watch history has
- * expired, and retries with backoff when the server is unreachable. Objects are immutable and
- * reference-counted. They have no metadata.managedFields: no controller here needs this field, and
- * it is often half of the object. */
+/* Keeps a local copy of one resource with list and watch. It lists again when the server's watch
+ * history has expired, and retries with backoff when the server is unreachable. Objects are
+ * immutable and reference-counted. They have no metadata.managedFields: no controller here needs
+ * this field, and it is often half of the object. */
 #ifndef TRAINYARD_KUBE_CLIENT_INFORMER_H
 #define TRAINYARD_KUBE_CLIENT_INFORMER_H
 
@@ -33,7 +33,7 @@ void kube_informer_keep(struct kube_informer *informer, const char *const *field
 struct kube_informer *kube_informer_free(struct kube_informer *informer);
 
 /* Restarts the watch at its last resourceVersion. A caller uses it if an expected change has not
- * arrived. Does nothing if the watch was restarted a short time ago. */
+ * arrived. Does nothing if no watch runs or if the watch is younger than one second. */
 void kube_informer_resync(struct kube_informer *informer);
 
 bool kube_informer_synced(const struct kube_informer *informer); /* the first list is complete */

@@ -185,7 +185,7 @@ int kubeconfig_find(struct arena *arena, const char *path, const char *context,
                    "here with 'trainyard up'");
 }
 
-/* ---- What to do where the server does not know us ---- */
+/* ---- Rejected credentials ---- */
 
 const char *kubeconfig_rejection_text(struct arena *arena, const struct kubeconfig *config)
 {

@@ -1,7 +1,7 @@
 /* Reads and writes the address and credentials of a cluster. They are read from a kubeconfig or
  * from a pod's service account, and `trainyard up` writes them to a kubeconfig. The user's own
- * kubeconfig is never edited: the cluster of this machine has a separate file. The fields fit
- * struct http_client_options. */
+ * kubeconfig is never edited: the cluster of this machine has a separate file. Callers copy the
+ * fields into struct http_client_options. */
 #ifndef TRAINYARD_KUBE_CLIENT_KUBECONFIG_H
 #define TRAINYARD_KUBE_CLIENT_KUBECONFIG_H
 
@@ -30,7 +30,8 @@ struct kubeconfig {
     const char *token;               /* or NULL */
     const char *token_file;          /* the file of the token, to read it again; or NULL */
     const char *username, *password; /* or NULL */
-    /* The plugin that prints the credential if no other field has one; or NULL. */
+    /* The plugin that prints the credential; NULL if there is none or the kubeconfig has a token or
+     * a client certificate. */
     const struct exec_plugin *exec;
     int64_t expires_ms; /* end of the plugin's credential as Unix time; INT64_MAX: never */
     /* "Impersonate-…" headers: the user that requests are made for; or NULL. */
@@ -45,7 +46,7 @@ struct kubeconfig {
  * have the same name, the first counts. The name of a text is its path, and relative paths in the
  * text are relative to its directory. Pure: does not read the files that the texts name, so
  * `ca_pem`, `cert_pem`, `key_pem` and `token` are inline values only. Returns -ERR_UNSUPPORTED with
- * the field's name for a login that is not supported (auth-provider). */
+ * the field's name for a login that is not supported, such as auth-provider. */
 int kubeconfig_parse(struct arena *arena, const struct source *texts, size_t count,
                      const char *context, struct kubeconfig *ret, struct err *err);
 

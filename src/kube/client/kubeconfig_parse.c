@@ -72,8 +72,8 @@ static int find_entry(struct reading *reading, const char *what, const char *nam
     return refuse(reading, ERR_NOT_FOUND, asked, "no %s is called '%.200s'", what, name);
 }
 
-/* Returns the text of `name`-data (base64), or else the path in `name`; NULL if both are missing.
- */
+/* Decodes the field `name`-data (base64) into *ret. If it is missing, *ret_path is the path in the
+ * field `name`. An output without a value is NULL. */
 static int read_pem(struct reading *reading, const struct json *object, const char *name,
                     const char **ret, const char **ret_path)
 {
@@ -218,7 +218,7 @@ static int read_user(struct reading *reading, const struct json *user, const str
     return result < 0 ? result : read_exec(reading, user, cluster, config);
 }
 
-/* ---- together -------------------------------------------------------------------------------- */
+/* ---- contexts -------------------------------------------------------------------------------- */
 
 static const struct json *current_context(struct reading *reading)
 {
@@ -244,7 +244,7 @@ static int read_context(struct reading *reading, const char *name, const struct 
     if (!config->namespace_)
         config->namespace_ = "default";
     const struct source *source =
-        reading->source; /* the context's file; its entries may be in other files */
+        reading->source; /* the context's file; its cluster and user may be in other files */
     result = find_entry(reading, "cluster", json_get_string(context, "cluster", ""),
                         member_or(context, "cluster"), &cluster);
     if (result == 0)

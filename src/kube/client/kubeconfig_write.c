@@ -33,7 +33,8 @@ static void set_data(struct arena *arena, struct json *object, const char *name,
 }
 
 /* Returns the namespace that the user chose in the existing file (`kubectl config set-context`), if
- * the file is for the same cluster. Another cluster may not have that namespace. */
+ * the file is for the same cluster (has the same token). Another cluster may not have that
+ * namespace. */
 static const char *namespace_to_write(struct arena *arena, const char *path, const char *name,
                                       const struct kubeconfig *config)
 {

@@ -1,6 +1,6 @@
 /* Runs the leader election; see leader.h for the protocol and lease.h for its decisions. One call
- * is in flight at a time. The result of a failed write is never guessed: the lease is read
- * again. */
+ * is in flight at a time. A failed write may still have had an effect, so the lease is read again
+ * after it. */
 #include "kube/client/leader.h"
 
 #include "base/mem.h"
@@ -27,12 +27,12 @@ struct kube_leader {
     char *record;        /* the last record of the lease (lease.h) */
     int64_t seen_ms;     /* when `record` was first seen */
     bool others;         /* `record` names another holder */
-    bool gone;           /* the lease was deleted */
-    int64_t gone_ms;     /* when the lease was found to be deleted */
+    bool gone;           /* the last read found no lease */
+    int64_t gone_ms;     /* when a read first found no lease */
     char *last_message;  /* the last message to the listener, which is not repeated */
 
     bool leading, resigned, under_way;
-    int64_t sent_ms; /* when the write in flight was sent */
+    int64_t sent_ms; /* when the last write was sent */
     struct loop_timer retry, deadline;
     struct loop_task resign_task;
     void (*resign_done)(void *context);
@@ -40,7 +40,7 @@ struct kube_leader {
 
 static void leader_attempt(struct kube_leader *leader);
 
-/* ---- what is known --------------------------------------------------------------------------- */
+/* ---- the known lease ------------------------------------------------------------------------- */
 
 static void leader_log(struct kube_leader *leader, bool is_warning, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -218,8 +218,8 @@ static void leader_decide(struct kube_leader *leader)
 }
 
 /* If the lease was deleted while another process held it, that process may not have noticed yet. So
- * this process waits as if the lease still existed. Only the last holder creates the lease again at
- * once. */
+ * this process waits as if the lease still existed. A process that has not seen another holder in
+ * the last lease creates the lease at once. */
 static bool may_still_be_held(struct kube_leader *leader)
 {
     int64_t now_ms = loop_now_ms(leader->loop);
@@ -257,7 +257,8 @@ static void on_read(void *context, struct json *object, const struct err *err)
 static void leader_attempt(struct kube_leader *leader)
 {
     leader->under_way = true;
-    if (leader->leading && leader->lease) /* no other process writes the lease */
+    /* While this process leads, no other process writes the lease. */
+    if (leader->leading && leader->lease)
         write_lease(leader);
     else
         kube_get(leader->client, &KUBE_LEASES, leader->namespace_, leader->name, on_read, leader);

@@ -28,7 +28,7 @@ struct kube_leader_listener {
     /* The callee must at once stop all work that only a leader may do. */
     void (*on_lose)(void *context, const char *why);
     /* Gets a message for the log: which process leads, or why that is unknown. The same message is
-     * not repeated. */
+     * not sent twice in a row. */
     void (*on_leader_message)(void *context, bool is_warning, const char *message);
 };
 
@@ -41,12 +41,14 @@ struct kube_leader *kube_leader_new(struct loop *loop, struct http_transport *tr
 struct kube_leader *kube_leader_free(struct kube_leader *leader);
 
 /* Releases the lease, if this process holds it, so that another candidate can take it at once.
- * `done` runs on the loop thread when the write succeeded or failed. The caller must have stopped
- * all work that only a leader may do. No other callback runs afterwards, and the caller may only
- * free the leader. */
+ * `done` runs later on the loop thread: after the write, whether it succeeded or failed, or without
+ * a write if this process does not hold the lease. Before this call, the caller must have stopped
+ * all work that only a leader may do. No other callback runs after this call, and the caller may
+ * only free the leader. */
 void kube_leader_resign(struct kube_leader *leader, void (*done)(void *context));
 
-const char *
-kube_leader_holder(const struct kube_leader *leader); /* the last known holder; "" if none */
+/* Returns the holder at the last read or write of the lease; "" if it had none or the write
+ * failed. */
+const char *kube_leader_holder(const struct kube_leader *leader);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum kube_lease_step {
     KUBE_LEASE_WAIT,  /* another process holds the lease */
-    KUBE_LEASE_TAKE,  /* the lease is free: write our identity into it, or create it */
+    KUBE_LEASE_TAKE,  /* no holder, or expired: write our identity into the lease, or create it */
     KUBE_LEASE_RENEW, /* we hold the lease */
 };
 
@@ -27,12 +27,12 @@ enum kube_lease_step kube_lease_decide(const struct kube_lease_view *view);
 
 const char *kube_lease_holder(const struct json *lease); /* "" if the lease is free */
 
-/* Returns the record: a text of holder, times and number of transitions. If it changes, the lease
- * was written. */
+/* Returns the record: a text of holder, duration, times and number of transitions. If it changes,
+ * the lease was written. */
 char *kube_lease_record(struct arena *arena, const struct json *lease);
 
 /* Returns the Lease to write: a copy of `lease` (NULL: a new Lease) with this holder and the
- * current time. Other members stay, in particular resourceVersion. */
+ * current time. Other fields stay, in particular resourceVersion. */
 struct json *kube_lease_write(struct arena *arena, const struct json *lease, const char *namespace_,
                               const char *name, const char *identity, int64_t duration_ms,
                               int64_t wall_ms);

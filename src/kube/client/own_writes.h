@@ -1,7 +1,7 @@
 /* Tracks the writes of a controller that its informers have not shown yet, with one struct per
- * workload. A decision on an older state would create pods twice or update an old resourceVersion.
- * The server would reject that, but the work would be wasted. Must be used on the controller's loop
- * thread. */
+ * workload. A decision on a state without these writes would create pods twice or update an old
+ * resourceVersion. The server would reject that, but the work would be wasted. Must be used on the
+ * controller's loop thread. */
 #ifndef TRAINYARD_KUBE_CLIENT_OWN_WRITES_H
 #define TRAINYARD_KUBE_CLIENT_OWN_WRITES_H
 
@@ -27,14 +27,15 @@ void kube_own_writes_add_updated(struct kube_own_writes *writes, const struct js
 /* Must be called when an informer shows the object, either existing or already deleted. */
 void kube_own_writes_observe(struct kube_own_writes *writes, const char *uid);
 
-/* Returns how long to wait until all writes are shown, given the workload as the informer shows it;
- * 0: no wait is needed. */
+/* Returns how long to wait at most until all writes are shown, given the workload as the informer
+ * shows it. Returns 0 if they are shown, or if the wait has ended; then it forgets the writes. */
 int64_t kube_own_writes_wait_ms(struct kube_own_writes *writes, const struct json *workload,
                                 int64_t now_ms);
 
-/* Returns true once if the writes are still not shown after some time. The caller then resyncs the
- * informers, because a watch may have ended unnoticed (docs/design/operator.md). The wait
- * continues. */
+/* Returns true once if the writes are still not shown 5 s after the last one. Must be called before
+ * kube_own_writes_wait_ms(), which forgets such writes. The caller then resyncs the informers,
+ * because a watch may have ended unnoticed (docs/design/operator.md). The wait continues for
+ * another 5 s. */
 bool kube_own_writes_are_overdue(struct kube_own_writes *writes, const struct json *workload,
                                  int64_t now_ms);
 

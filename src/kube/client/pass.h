@@ -77,8 +77,8 @@ void kube_pass_answered(struct kube_pass *pass); /* one call has ended, with or 
  * call had an effect. */
 bool kube_pass_has_answer(const struct err *err);
 /* Ends the pass after the calls in flight, because the workload could not be written or a call got
- * no answer. Sets `failed`, so that the pass is repeated, unless `err` says that the workload is
- * gone. The caller must still call kube_pass_answered(). */
+ * no answer. Sets `failed`, so that the pass is repeated; clears it if `err` says that the workload
+ * is gone. The caller must still call kube_pass_answered(). */
 void kube_pass_abort(struct kube_pass *pass, const struct err *err);
 /* Records a write of the workload in `writes`. `workload` is the server's answer. */
 void kube_pass_add_write(struct kube_pass *pass, const struct json *workload);

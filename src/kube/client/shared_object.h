@@ -26,17 +26,18 @@ struct kube_object *kube_object_ref(struct kube_object *object);
 void kube_object_unref(struct kube_object *object);
 
 /* Saves memory for similar objects, such as the pods of a job. One object of each family is stored
- * completely, and the others share its equal parts. Objects belong to one family if their names
- * differ only after the last dash and their status has the same number of members. The table has a
- * fixed number of slots; after a collision, less is shared. */
+ * completely, and the others share its equal parts. Objects belong to one family if they are in one
+ * namespace, their names differ only after the last dash, and their status has the same number of
+ * fields. The table has a fixed number of slots; after a collision, less is shared. */
 enum { KUBE_OBJECT_FAMILIES_MAX = 64 };
 struct kube_object_families { /* zero-initialized */
     struct kube_object *bases[KUBE_OBJECT_FAMILIES_MAX];
 };
 void kube_object_families_release(struct kube_object_families *families);
 
-/* Makes an object with a copy of the tree. The copy shares parts with its family if that saves
- * memory. */
+/* Makes an object with a copy of the tree. The copy shares parts with the stored object of its
+ * family if that saves at least half of the memory. Otherwise it shares nothing and becomes the
+ * stored object. */
 struct kube_object *kube_object_families_add(struct kube_object_families *families,
                                              const struct json *json);
 /* Releases stored objects that only this table references. */

@@ -6,7 +6,7 @@
 
 #include "base/json/json.h"
 
-/* Most bytes of one event: the largest object that a server stores, as JSON. */
+/* Limit for one event, in bytes. It is larger than the JSON of any object that a server stores. */
 enum { WATCH_LINE_MAX = 16 << 20 };
 
 struct watch_decoder {
@@ -18,11 +18,12 @@ void watch_decoder_init(struct watch_decoder *decoder);
 void watch_decoder_release(struct watch_decoder *decoder);
 
 /* Called for each event. The object is valid until the callback returns. The callback returns false
- * to stop decoding, for example because it has freed the watch. */
+ * to stop decoding, for example because the watch was stopped. */
 typedef bool watch_decoder_event(void *context, const char *type, struct json *object);
 
-/* Returns 0, the error of the server's ERROR event (-ERR_EXPIRED for 410), or -ERR_INTERNAL for a
- * line that is no event. After a failure the decoder must not be used again. */
+/* Returns 0, the error of the server's ERROR event (-ERR_EXPIRED for 410), -ERR_TOO_LARGE, or
+ * -ERR_INTERNAL for a line that is no event. After a failure, and after the callback returned
+ * false, the decoder must not be used again. */
 int watch_decoder_feed(struct watch_decoder *decoder, const void *data, size_t size,
                        watch_decoder_event *event, void *context, struct err *err);
 

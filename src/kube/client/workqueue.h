@@ -21,18 +21,19 @@ struct workqueue *workqueue_new(struct loop *loop, size_t parallel, workqueue_wo
 struct workqueue *workqueue_free(struct workqueue *queue);
 
 void workqueue_add(struct workqueue *queue, const char *key);
-void workqueue_add_after(struct workqueue *queue, const char *key,
-                         int64_t delay_ms); /* if a key has several delays, the shortest counts */
+/* Adds the key after the delay. If a key has several delays, only the delay that ends first
+ * counts. */
+void workqueue_add_after(struct workqueue *queue, const char *key, int64_t delay_ms);
 
 /* Ends the work on the key. If `failed` is set, the key is added again after its backoff (5 ms to
  * 30 s). Otherwise the backoff is reset. */
 void workqueue_done(struct workqueue *queue, const char *key, bool failed);
 
 /* Ends the work on the key if it could not begin. The key is added again after the delay. This does
- * not count as a failure. */
+ * not count as a failure and resets the backoff. */
 void workqueue_defer(struct workqueue *queue, const char *key, int64_t delay_ms);
 
-size_t
-workqueue_length(const struct workqueue *queue); /* keys that wait now, without delayed ones */
+/* Returns the number of keys that wait for a worker. Delayed and running keys do not count. */
+size_t workqueue_length(const struct workqueue *queue);
 
 #endif

@@ -20,7 +20,7 @@ static bool is_indexed(const struct json *spec)
     return str_eq(json_get_string(spec, "completionMode", ""), "Indexed");
 }
 
-/* ---- Alone ----------------------------------------------------------------------------------- */
+/* ---- The spec -------------------------------------------------------------------------------- */
 
 static void validate_numbers(struct field_errors *errors, const struct json *spec)
 {
@@ -149,7 +149,7 @@ static void validate_selector(struct field_errors *errors, const struct json *jo
                       "`selector` does not match template `labels`");
 }
 
-/* ---- Against what it was --------------------------------------------------------------------- */
+/* ---- Changes --------------------------------------------------------------------------------- */
 
 static void validate_update(struct field_errors *errors, const struct json *spec,
                             const struct json *old)

@@ -44,18 +44,19 @@ enum kube_subresource_id {
     SUB_ATTACH,
     SUB_FINALIZE, /* spec.finalizers of a namespace */
     SUB_TOKEN,    /* a token of a service account */
-    SUB_EVICTION, /* the deletion of a pod, unless a disruption budget forbids it */
-    SUB_PROXY,    /* the HTTP server of a pod, or the pods behind a service */
+    SUB_EVICTION, /* deletes a pod for `kubectl drain` */
+    SUB_PROXY,    /* forwards HTTP requests to a pod, a service or a node */
     SUB_SCALE,    /* the number of replicas, as an autoscaling/v1 Scale */
 };
 
-/* The places of the values that a Scale shows. A path is a list of names with dots between them. */
+/* The fields of an object that its Scale shows and changes. A path is a list of names with dots
+ * between them. */
 struct kube_scale_paths {
     const char *spec_path;     /* the number of replicas wanted: "spec.replicas" */
     const char *status_path;   /* the number of replicas that exist */
     const char *selector_path; /* the selector of the pods: a string, or a selector object */
-    const char *any_case;      /* a name in the paths that users may write in any case; or NULL */
-    bool makes_spec;           /* a missing spec_path reads as 0 and is created when it is set */
+    const char *any_case;      /* a name in the paths whose case does not matter; or NULL */
+    bool makes_spec; /* a missing spec_path reads as 0, and a write of the Scale creates it */
 };
 
 struct kube_subresource {
@@ -76,16 +77,18 @@ enum kube_name_rule {
     NAME_PATH,      /* any text that can be a segment of a path: "system:discovery" */
 };
 
-/* Functions of a kind that run when an object is written. Each hook may be NULL. A hook gets an
- * object whose metadata is complete and valid. `old` is NULL on create. */
+/* Functions of a kind that run when an object is written, in the order of this struct. Each hook
+ * may be NULL. On create, `defaults` and `create` get complete metadata. No hook may rely on valid
+ * metadata. */
 struct kube_kind_hooks {
     /* Runs first, on the object as the client wrote it. Refuses forms that are no longer
      * supported. */
     void (*refuse)(struct field_errors *errors, const struct json *object);
-    /* Runs on every write of the main resource, after `refuse` and before the other hooks. */
+    /* Runs on every write of the main resource, after the defaults of the schema were set. */
     void (*defaults)(struct arena *arena, struct json *object);
-    /* Runs on create. Sets fields that only the server may set, such as the first status. */
+    /* Runs only on create. Sets fields that only the server may set, such as the first status. */
     void (*create)(struct arena *arena, struct json *object);
+    /* Runs on every write of the main resource. `old` is NULL on create. */
     void (*validate)(struct field_errors *errors, const struct json *object,
                      const struct json *old);
 };
@@ -95,7 +98,7 @@ struct kube_kind_hooks {
 struct kube_older_version {
     const char *version;                /* "v1beta1"; NULL ends a list */
     const char *api_version;            /* "kubeflow.org/v1beta1" */
-    const struct schema_object *schema; /* the type of its objects; NULL: OpenAPI leaves it out */
+    const struct schema_object *schema; /* of its objects; NULL: OpenAPI leaves this version out */
     /* Turns an object that a client wrote in this version into one of the row's version. */
     void (*convert)(struct arena *arena, struct json *object);
 };
@@ -105,9 +108,9 @@ struct registry_definition;
 struct kube_kind {
     struct kube_resource id;
     const char *singular;
-    const char *list_kind;          /* "PodList" */
-    const char *api_version;        /* "v1", "kubeflow.org/v1" */
-    const char *storage;            /* the first part of its keys: "tfjobs.kubeflow.org" */
+    const char *list_kind;   /* "PodList" */
+    const char *api_version; /* "v1", "kubeflow.org/v1" */
+    const char *storage;     /* the first part of its keys in the store: "tfjobs.kubeflow.org" */
     const char *const *short_names; /* ends with NULL, like all lists here; NULL: none */
     const char *const *categories;
     const char *const *fields; /* field selectors besides metadata.name and metadata.namespace */
@@ -126,7 +129,7 @@ struct kube_kind {
     /* Only for custom resources; NULL in built-in rows. */
     struct registry_definition *definition; /* the CustomResourceDefinition of this row */
     const char *stored_version; /* apiVersion of its objects in the store; NULL: api_version */
-    const struct schema *whole; /* the schema with the rules for whole objects */
+    const struct schema *whole; /* openAPIV3Schema, compiled; `schema` is a part of it */
     const struct json *source;  /* openAPIV3Schema as it was written */
     const char *warning;        /* sent to clients that use this version; NULL: none */
 };

@@ -17,7 +17,8 @@ extern const struct kube_kind KUBE_CONFIGMAP_KIND, KUBE_ENDPOINTS_KIND, KUBE_EVE
 /* Returns the kind at `position`, counted from 0, in the order of discovery; NULL after the last
  * kind. */
 const struct kube_kind *kube_kind_at(size_t position);
-/* Returns the stored kind of objects with this apiVersion and kind; NULL if it is not built in. */
+/* Returns the row of this apiVersion and kind; NULL if it is not built in or its objects are never
+ * stored. */
 const struct kube_kind *kube_kind_find(const char *api_version, const char *kind);
 /* Returns the type of objects with this apiVersion and kind, including objects that are only sent,
  * such as DeleteOptions; NULL if it is not built in. Has the signature schema_find_type; `context`

@@ -27,8 +27,8 @@ static void take_missing(struct arena *arena, struct json *item, const char *to,
     }
 }
 
-/* If missing, `default` (the limit) of a container is set to `max`, and `defaultRequest` is set to
- * `default`, or to `min` without `default`. */
+/* For each resource of an item of type Container: a missing `default` (the default limit) becomes
+ * `max`, and a missing `defaultRequest` becomes `default`, or `min` if there is no `default`. */
 static void limit_range_defaults(struct arena *arena, struct json *range)
 {
     JSON_EACH (item, json_at(range, "spec", "limits", NULL)) {

@@ -16,7 +16,7 @@ void meta_prepare_create(struct arena *arena, const struct kube_kind *resource, 
 void meta_prepare_update(struct arena *arena, const struct kube_kind *resource, struct json *object,
                          const struct json *old);
 
-/* Returns generateName followed by five random characters. */
+/* Returns generateName, cut to 58 bytes, followed by five random characters. */
 char *meta_generate_name(struct arena *arena, const char *generate_name);
 
 /* Validates names, labels, annotations, finalizers and owner references. `old` is NULL on create.
@@ -29,7 +29,7 @@ void meta_validate_labels(struct field_errors *errors, const struct json *labels
                           const char *field);
 
 /* Validate the key of a label ("name" or "prefix.example/name"), the value of a label, and
- * annotations. Keys of annotations have the same form. */
+ * annotations. Keys of annotations have the form of keys of labels. */
 void meta_validate_label_name(struct field_errors *errors, const char *name, const char *field);
 void meta_validate_label_value(struct field_errors *errors, const char *value, const char *field);
 void meta_validate_annotations(struct field_errors *errors, const struct json *annotations,
@@ -41,7 +41,8 @@ const char *meta_name_complaint(enum kube_name_rule rule, const char *name);
 /* Whether the text is of the form "prefix.example/name" or "name". */
 bool meta_is_qualified_name(const char *text);
 
-/* Whether a deleted object can be removed: it has neither finalizers nor a grace period left. */
+/* Whether the object is being deleted and can be removed: it has neither finalizers nor a grace
+ * period left. */
 bool meta_is_finished(const struct json *object);
 
 void meta_set_time(struct arena *arena, struct json *object, const char *name, int64_t wall_ms);

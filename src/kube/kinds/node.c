@@ -39,7 +39,7 @@ static void node_create(struct arena *arena, struct json *node)
     json_append(taints, not_ready);
 }
 
-/* ---- Alone ----------------------------------------------------------------------------------- */
+/* ---- The spec -------------------------------------------------------------------------------- */
 
 static void validate_taints(struct field_errors *errors, const struct json *taints)
 {
@@ -79,10 +79,10 @@ static void validate_ranges(struct field_errors *errors, const struct json *rang
                       "may specify no more than one CIDR for each IP family");
 }
 
-/* ---- Against what it was --------------------------------------------------------------------- */
+/* ---- Changes --------------------------------------------------------------------------------- */
 
-/* podCIDRs and providerID cannot change once they are set, because existing pods have addresses in
- * these ranges. */
+/* podCIDRs cannot change once they are set, because existing pods have addresses in these ranges.
+ * providerID cannot change once it is set, either. */
 static void validate_update(struct field_errors *errors, const struct json *spec,
                             const struct json *old)
 {

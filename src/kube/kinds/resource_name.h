@@ -6,12 +6,13 @@
 #include "kube/schema/field_error.h"
 
 enum resource_use {
-    RESOURCE_ANY,       /* any resource; used for claims */
+    RESOURCE_ANY,       /* any resource; used for LimitRanges of claims */
     RESOURCE_CONTAINER, /* resources that a container or pod may request */
     RESOURCE_QUOTA,     /* resources that a quota may count */
 };
 
-/* Adds an error if the name is malformed, or unknown and without a domain. */
+/* Adds an error if the name is malformed, or if it has no domain and is unknown or not for this
+ * use. */
 void resource_name_validate(struct field_errors *errors, enum resource_use use, const char *name,
                             const char *field);
 /* Whether amounts of the resource must be integers. */

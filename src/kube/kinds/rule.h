@@ -1,5 +1,5 @@
-/* Validation rules for fields of several kinds, with Kubernetes' messages. A value of a wrong type
- * is skipped, because decoding has already reported it. `field` is the path of the value, or of the
+/* Validation rules for fields of several kinds, with Kubernetes' messages. The values have the
+ * right types, because decoding has checked them. `field` is the path of the value, or of the
  * object that contains it, for error messages. */
 #ifndef TRAINYARD_KUBE_KINDS_RULE_H
 #define TRAINYARD_KUBE_KINDS_RULE_H
@@ -19,8 +19,9 @@ void rule_immutable(struct field_errors *errors, const struct json *value, const
 bool rule_same(const struct json *a, const struct json *b);
 /* Whether the value is set: it is neither absent, null, "", an empty list nor an empty object. */
 bool rule_is_set(const struct json *value);
-/* Returns whether the name is in the set, and adds it. "" is never in the set. Used for lists whose
- * elements must differ. Comparing all pairs would take minutes for 100,000 elements. */
+/* Adds the name to the set. Returns whether it was in the set before. "" is never in the set. Used
+ * for lists whose elements must differ. Comparing all pairs would take minutes for 100,000
+ * elements. */
 bool rule_seen(struct map *seen, const char *name);
 
 /* Whether the object has the member and its value is not null. */

@@ -10,9 +10,10 @@
 #define CLAIM_CLASS       "standard"
 #define CLAIM_PROVISIONER "trainyard.dev/directory"
 
-/* The annotation of a volume with the path of its directory. The node reads it, and `kubectl
- * describe pv` shows it. The directory has the name of the claim. For an ephemeral claim it has the
- * name of the volume, so that the next pod of the same name starts with an empty directory. */
+/* The annotation of a volume with the path of its directory below <state>/volumes:
+ * "namespace/name". The node reads it, and `kubectl describe pv` shows it. The directory has the
+ * name of the claim. For an ephemeral claim it has the name of the volume, so that the next pod of
+ * the same name starts with an empty directory. */
 #define CLAIM_WHERE "trainyard.dev/volume"
 
 /* The finalizers that protect a claim while a pod uses it, and a volume while it is bound. */

@@ -17,7 +17,8 @@ enum fieldset_kind {
     FIELDSET_FIELD, /* a member of an object, by name: f:spec */
     FIELDSET_KEY,   /* a list element, by its key fields: k:{"name":"web"} */
     FIELDSET_VALUE, /* an element of a set, by value: v:"a" */
-    FIELDSET_INDEX, /* a list element, by position: i:0; only clients write it */
+    FIELDSET_INDEX, /* a list element, by position: i:0; may occur in a client's FieldsV1, but is
+                       never created here */
 };
 
 /* One element of a path. */
@@ -80,9 +81,9 @@ struct fieldset fieldset_difference(struct arena *arena, struct fieldset a, stru
 
 /* ---- Visiting -------------------------------------------------------------------------------- */
 
-/* Visits each path in Kubernetes' notation, `.spec.containers[name="web"].image`. At each
- * node, the paths that end at its children come first, then the paths below each child, as in
- * Kubernetes' lists of conflicts. The strings are in the arena. */
+/* Visits each path in Kubernetes' notation, `.spec.containers[name="web"].image`. As in Kubernetes'
+ * lists of conflicts, the paths that end at the children of a node come before the paths that
+ * continue below these children. The strings are in the arena. */
 typedef void fieldset_visitor(void *context, const char *path);
 void fieldset_visit(struct arena *arena, struct fieldset set, fieldset_visitor *visit,
                     void *context);

@@ -23,7 +23,7 @@ static int fieldset_compare_names(const void *a, const void *b)
     return strcmp((*x)->name, (*y)->name);
 }
 
-/* Sorts the members of a key by name. */
+/* Sorts the JSON members of a list key ({"name":"web"}) by name. */
 static void sort_members(struct arena *arena, struct json *key)
 {
     struct json **members = ARENA_ARRAY(arena, struct json *, key->count);

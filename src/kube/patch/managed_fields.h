@@ -11,8 +11,8 @@
 enum {
     MANAGED_NAME_MAX = 128,    /* bytes of a manager's name */
     MANAGED_ENTRIES_MAX = 500, /* per object; if an object has more entries, all are ignored */
-    MANAGED_UPDATERS_MAX =
-        10, /* entries of managers that update instead of apply; more are merged */
+    MANAGED_UPDATERS_MAX = 10, /* entries of operation Update; if there are more, the oldest are
+                                  merged per apiVersion */
 };
 
 /* The part of an object that a write can change. The server ignores changes of other parts, so the
@@ -36,16 +36,17 @@ struct managed_write {
 
 /* Sets the managedFields of `object`, the result of a write to `old` (NULL: a new object). `object`
  * still has the managedFields that the client sent: an empty list removes all owners, and an
- * invalid list is ignored. If `old` has no managedFields, `object` gets none. */
+ * invalid list is ignored. If `old` is not NULL and has no managedFields, `object` gets none. */
 void managed_fields_track(struct arena *arena, const struct managed_write *write,
                           const struct json *old, struct json *object);
 
 /* Makes the manager of the write the only owner of the field at `path`. For a write through a
- * subresource of another kind, such as scale. */
+ * subresource of another kind, such as scale. Does nothing if the object has no managedFields. */
 void managed_fields_move(struct arena *arena, const struct managed_write *write,
                          struct json *object, const char *const *path);
 
-/* Returns the manager name of a client that sends none: the User-Agent up to the first slash. */
+/* Returns the manager name of a client that sends none: the User-Agent up to the first slash,
+ * without control characters; "unknown" if nothing is left. */
 const char *managed_fields_name(struct arena *arena, const char *user_agent);
 
 /* ---- For kube/patch/apply.c and tests -------------------------------------------------------- */

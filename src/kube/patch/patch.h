@@ -28,9 +28,10 @@ enum {
 int kube_patch_type_parse(const char *content_type, enum kube_patch_type *ret, struct err *err);
 
 /* Applies a patch. The result shares no memory with the inputs. Returns -ERR_BAD_REQUEST for a
- * malformed patch, and -ERR_INVALID for a patch that does not fit the object (a missing path, a
- * failed test, a list element without its key). A strategic patch needs the type of the object. If
- * `object` is NULL, as for a custom resource, returns -ERR_MEDIA_TYPE, as Kubernetes does. */
+ * malformed patch, -ERR_INVALID for a patch that does not fit the object (a missing path, a failed
+ * test, a list element without its key), and -ERR_TOO_LARGE for a patch that exceeds one of the
+ * limits above. A strategic patch needs the type of the object. If `object` is NULL, as for a
+ * custom resource, returns -ERR_MEDIA_TYPE, as Kubernetes does. */
 int kube_patch_apply(struct arena *arena, enum kube_patch_type type, const struct json *current,
                      const struct json *patch, const struct schema_object *object,
                      struct json **ret, struct err *err);

@@ -8,7 +8,8 @@
 /* Removes the members of `object` that are null in `patch`. */
 void patch_drop_nulls(struct json *object, const struct json *patch);
 
-/* Replaces the value of `place`, but keeps its name and its position in the list. */
+/* Replaces the value of `place`, but keeps its name and its position among the members or elements.
+ * */
 void patch_assign(struct json *place, const struct json *value);
 
 #endif

@@ -202,8 +202,8 @@ static bool is_nothing(const struct json *value)
     return value->type == JSON_NULL || (value->type == JSON_OBJECT && value->count == 0);
 }
 
-/* Returns the fields below a value that can be owned. Sets *ret_member to true if the value is
- * owned as a whole instead. */
+/* Returns the fields below a value, as typed_fields() does. Sets *ret_member to true if the value
+ * is owned as a whole instead. */
 static struct fieldset fields_below(struct arena *arena, const struct schema *schema,
                                     const struct json *value, bool *ret_member)
 {

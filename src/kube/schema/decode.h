@@ -9,8 +9,10 @@
 
 enum schema_form {
     SCHEMA_FORM_TYPED,      /* values get their canonical form: kinds of Kubernetes */
-    SCHEMA_FORM_WRITTEN,    /* values stay as written, null becomes absent: Trainyard's kinds */
-    SCHEMA_FORM_STRUCTURAL, /* like WRITTEN, but defaults are set: custom resources */
+    SCHEMA_FORM_WRITTEN,    /* values stay as written, but null becomes absent if it is not allowed:
+                               Trainyard's kinds */
+    SCHEMA_FORM_STRUCTURAL, /* decoded like WRITTEN, but the API server sets defaults afterwards:
+                               custom resources */
 };
 
 enum { SCHEMA_MESSAGES_MAX = 20 };

@@ -5,8 +5,9 @@
 
 #include "kube/schema/schema.h"
 
-/* Changes the object in place. An existing object or list element gets the defaults of its fields.
- * A missing object is created only if it has a default itself. */
+/* Changes the object in place. An existing object or list element gets the defaults of its missing
+ * fields. A field with "" or 0 counts as missing unless its presence is PRESENCE_IF_SET. A missing
+ * object is created only if it has a default itself. */
 void schema_default(struct arena *arena, const struct schema_object *type, struct json *object);
 
 #endif

@@ -43,7 +43,7 @@ static void write_bound(struct arena *arena, struct json *json, const char *name
         json_set_int(arena, json, name, (int64_t)bound->value);
 }
 
-/* Writes the rules that the tables use. */
+/* Writes those rules that occur in the field tables (kube/types/rows.h). */
 static void structural_write_rules(struct arena *arena, struct json *json,
                                    const struct schema_rules *rules)
 {

@@ -1,5 +1,5 @@
 /* The cells of a pod, with the words of `kubectl get pods`. The status cell combines the states of
- * all containers of the pod. Pure. The trainyard command line uses these cells, too. */
+ * all containers of the pod. Pure. */
 #include "base/moment.h"
 #include "base/str.h"
 #include "kube/condition.h"

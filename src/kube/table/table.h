@@ -24,14 +24,14 @@ struct kube_columns {
 };
 
 /* Returns the columns of a custom resource, in the arena: the name, then the columns in `given`,
- * the definition's additionalPrinterColumns. If `given` is NULL or empty, the second column is the
- * age. */
+ * the definition's additionalPrinterColumns. A column with an invalid path is left out. If `given`
+ * is NULL or empty, the second column is the age. */
 const struct kube_columns *kube_columns_make(struct arena *arena, const struct json *given);
 
 /* The part of the object that each row contains: the query parameter includeObject. */
 enum kube_include { KUBE_INCLUDE_METADATA, KUBE_INCLUDE_OBJECT, KUBE_INCLUDE_NONE };
 int kube_include_parse(const char *text, enum kube_include *ret,
-                       struct err *err); /* NULL: default */
+                       struct err *err); /* NULL and "": KUBE_INCLUDE_METADATA */
 
 /* Makes a table without rows. `list_meta` is the metadata of the list (resourceVersion, continue,
  * remainingItemCount) or NULL. A watch sends the columns with its first event only. */

@@ -1,6 +1,7 @@
 /* The loop in virtual time; see sim_loop.h. Each turn runs either all deferred tasks or one timer.
- * A work item runs from an internal timer. If both tasks and a timer are due, a random number from
- * the seed decides. The loop uses no threads, no descriptors and no system clock. */
+ * A work item runs from an internal timer. If both tasks and a timer are due, a random number
+ * decides which of them this turn runs. The loop uses no threads, no descriptors and no system
+ * clock. */
 #include "loop/sim/sim_loop.h"
 
 #include "base/list.h"

@@ -1,7 +1,7 @@
-/* A loop in virtual time: turns take no time, and the clock jumps to the next timer. Some events
- * may happen in any order on a real machine: deferred tasks of one turn, timers that are due at the
- * same time, and work on the thread pool. Here their order is random and depends on the seed. The
- * same seed gives the same run. */
+/* A loop in virtual time: turns take no time, and the clock jumps to the next timer. The order is
+ * random for the deferred tasks of one turn, for timers that are due at the same time, and for work
+ * on the thread pool. So a test can find code that relies on an order. The seed determines all
+ * random choices: the same seed gives the same run. */
 #ifndef TRAINYARD_LOOP_SIM_SIM_LOOP_H
 #define TRAINYARD_LOOP_SIM_SIM_LOOP_H
 
@@ -15,8 +15,8 @@ struct loop *sim_loop_new(uint64_t seed, int64_t wall_start_ms);
  * determines a whole run. */
 struct rand *sim_loop_rand(struct loop *loop);
 
-/* Runs until no event is left, or until virtual time has advanced by `virtual_ms`. Returns true if
- * an event is left. */
+/* Runs all tasks and timers of the next `virtual_ms`, and advances virtual time by that amount.
+ * loop_stop() ends the run earlier. Returns true if a task or timer is left. */
 bool sim_loop_run_for(struct loop *loop, int64_t virtual_ms);
 
 #endif

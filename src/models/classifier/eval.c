@@ -1,4 +1,4 @@
-/* The accuracy of a classifier; see eval.h. */
+/* Measures the accuracy of a classifier; see eval.h. */
 #include "models/classifier/eval.h"
 
 #include "base/mem.h"

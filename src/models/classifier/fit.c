@@ -206,10 +206,10 @@ int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_re
 
 /* ---- Synchronous training */
 
-/* The floats that are summed over the workers together with the gradients. TAIL_STOP is 1 if a
- * worker asks to stop, and TAIL_JOIN_REQUESTED if a new worker waits to join. TAIL_RIGHT is the
- * number of correct predictions. The loss is split into digits of DIGIT_BITS bits, so that the sum
- * of each digit is exact. */
+/* The floats that are summed over the workers together with the gradients. A worker sets TAIL_STOP
+ * to 1 if it asks to stop, and TAIL_JOIN_REQUESTED to 1 if it knows of a new worker that waits to
+ * join. Otherwise it sets 0. TAIL_RIGHT is the number of correct predictions. The loss is split
+ * into digits of DIGIT_BITS bits, so that the sum of each digit is exact. */
 enum { TAIL_STOP, TAIL_JOIN_REQUESTED, TAIL_RIGHT, TAIL_LOSS, TAIL_DIGITS = 3, DIGIT_BITS = 16 };
 
 static int classifier_fit_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,

@@ -1,8 +1,8 @@
 /* Trains a classifier, in one of two modes. In the synchronous mode the workers sum their gradients
  * at every step, and N workers compute the same result as one worker. With parameter servers, each
  * worker takes the number of its next step from a common counter, pulls the variables, and pushes
- * its gradient without waiting for other workers. In both modes the chief logs, evaluates the model
- * on the test pictures, and writes and exports it. */
+ * its gradient without waiting for other workers. In both modes the chief (rank 0 in the
+ * synchronous mode) logs, evaluates the model on the test pictures, and writes and exports it. */
 #ifndef TRAINYARD_MODELS_CLASSIFIER_FIT_H
 #define TRAINYARD_MODELS_CLASSIFIER_FIT_H
 
@@ -14,8 +14,9 @@
 struct classifier_fit_options {
     struct fit_options fit; /* options that every model has; `loaders` is ignored with servers */
     enum classifier_kind kind;
-    uint64_t steps; /* steps of all workers, including the steps of a run that is resumed */
-    /* pictures per step, shared by all workers if synchronous, per worker with servers */
+    uint64_t steps; /* total number of steps, including the steps of a run that is resumed */
+    /* Pictures per step. In the synchronous mode all workers share them. With servers one worker
+     * computes the whole step. */
     int batch;
     enum precision precision;
     enum optimizer_kind optimizer; /* with servers: SGD or Adagrad */
@@ -62,8 +63,8 @@ int classifier_fit_check(const struct classifier_fit_options *options, bool serv
  * Returns how many numbers were set. */
 size_t classifier_fit_numbers(const struct classifier_fit_options *options,
                               uint64_t ret[MODEL_NUMBERS_MAX]);
-/* Like classifier_fit_numbers(), but includes the size of the training data. For synchronous
- * workers, which all have the data. */
+/* Like classifier_fit_numbers(), but sets a hash of those numbers, followed by the size of the
+ * training data. Used for synchronous workers, which all have the data. */
 size_t classifier_fit_numbers_data(const struct classifier_fit_options *options,
                                    const struct idx *train, uint64_t ret[MODEL_NUMBERS_MAX]);
 

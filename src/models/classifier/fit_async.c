@@ -1,7 +1,7 @@
 /* Trains a classifier with parameter servers; see fit.h. The servers hold the variables. A worker
- * takes the number of its next step from the counter on server 0, so each batch is computed by
- * exactly one worker. The run ends for all workers when the counter passes the last step. A
- * restarted worker simply takes the next step. */
+ * takes the number of its next step from the counter on server 0, so no batch is computed by two
+ * workers. The run ends for all workers when the counter passes the last step. A restarted worker
+ * simply takes the next step. */
 #include "models/classifier/fit_internal.h"
 
 #include "train/run/model_dir.h"

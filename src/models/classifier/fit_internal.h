@@ -34,7 +34,7 @@ void classifier_fit_sentence(const struct classifier_fit *fit, size_t workers, s
 int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_result *outcome,
                             struct err *err);
 
-/* Returns -ERR_INVALID if the loss is not a number any more. */
+/* Returns -ERR_INVALID if the loss is not a number or very large. */
 int classifier_fit_check_loss(double loss, struct err *err);
 
 #endif

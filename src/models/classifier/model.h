@@ -6,7 +6,7 @@
 
 #include "models/classifier/classifier.h"
 
-/* The file name in the directory of an exported version. */
+/* The name of the model file, in a model directory and in the directory of an exported version. */
 #define CLASSIFIER_MODEL_FILE "classifier.model"
 
 struct classifier_model;
@@ -43,7 +43,8 @@ double classifier_model_accuracy(const struct classifier_model *model);
 void classifier_model_set_accuracy(struct classifier_model *model, double accuracy);
 
 /* Takes `count` pictures of side × side × channels floats from 0 to 1. Sets count × classes
- * probabilities; each row adds up to 1. */
+ * probabilities; those of one picture add up to 1. Returns -ERR_INVALID if a pixel is not a number.
+ */
 int classifier_model_predict(struct classifier_model *model, const float *pixels, size_t count,
                              float *ret_probabilities, struct err *err);
 

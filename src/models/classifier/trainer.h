@@ -32,8 +32,8 @@ struct classifier_trainer *classifier_trainer_free(struct classifier_trainer *tr
 DEFINE_CLEANUP(classifier_trainer)
 
 /* Sets the gradients of the parameters to this share's part of the gradient of the mean loss.
- * `step` counts from 1 and decides which pictures are shown and which values dropout removes. The
- * result covers this share only. */
+ * `step` counts from 1 and decides which pictures are shown and which values dropout removes. *ret
+ * has the loss and the number of correct predictions of this share only. */
 int classifier_trainer_gradient(struct classifier_trainer *trainer, uint64_t step,
                                 struct softmax_result *ret, struct err *err);
 

@@ -1,4 +1,4 @@
-/* The pictures in the batch of a step; see batch.h. */
+/* Draws the pictures in the batch of a step; see batch.h. */
 #include "models/face/batch.h"
 
 #include "base/mem.h"
@@ -14,8 +14,9 @@
  * positions in the batch. */
 #define KEY ((uint64_t)1 << 32)
 
-/* Returns the index of the person that is blended with the person at `place`. The result changes
- * with every step, so that each person is blended with every other person. */
+/* Returns the position, among the persons of the batch, of the person that is blended with the
+ * person at `place`. The result changes with every step, so that over time each position is blended
+ * with every other one. */
 static size_t partner_of_blend(size_t place, uint64_t step, size_t persons)
 {
     return (place + 1 + (size_t)(step % (persons - 1))) % persons;

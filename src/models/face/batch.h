@@ -14,14 +14,15 @@ struct face_batch_entry {
     struct dataset_sample other; /* the picture that is blended with `sample` */
     float part;                  /* weight of `other`; 0: `sample` is not blended */
     struct augment_shape shape;  /* the reshaping of a blend */
-    int label;                   /* index of the person, or a greater number for a blend */
+    int label;                   /* index of the person; for a blend, a number above all indices */
 };
 
 struct face_batch_options {
     uint64_t seed;
     size_t persons, pictures; /* persons per batch, and pictures per person */
     size_t blended;           /* number of persons that are blends */
-    float reshape; /* largest reshaping of a blend, as a fraction of the picture's side */
+    float reshape; /* largest amplitude of the waves that reshape a blend, as a fraction of the
+                      picture's side */
 };
 
 /* Sets persons × pictures entries, ordered by person. */

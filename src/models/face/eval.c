@@ -1,4 +1,4 @@
-/* How well a face model tells people apart; see eval.h. */
+/* Measures how well a face model tells people apart; see eval.h. */
 #include "models/face/eval.h"
 
 #include "base/mem.h"

@@ -13,8 +13,8 @@ struct face_eval_person {
     size_t pictures;
     double same;    /* mean distance between the person's pictures; 0 with fewer than two */
     double nearest; /* mean distance to the nearest picture of another person */
-    /* fraction of the pairs with a picture of this person that the threshold classifies
-     * correctly */
+    /* fraction of the pairs with a picture of this person that the threshold in face_eval.model
+     * classifies correctly */
     double right;
 };
 
@@ -24,8 +24,8 @@ struct face_eval {
     struct face_eval_person *rows; /* one per person */
 };
 
-/* Evaluates all pictures of these persons, or an even selection of METRICS_PICTURES_MAX. The caller
- * releases the result. */
+/* Evaluates all pictures of these persons, or an even selection of at most METRICS_PICTURES_MAX.
+ * Returns -ERR_INVALID for fewer than two persons. The caller releases the result. */
 int face_eval_run(struct face_model *model, const struct dataset *dataset,
                   const struct dataset_persons_list *persons, struct face_eval *ret,
                   struct err *err);

@@ -65,7 +65,7 @@ int face_config_from_json(const struct json *json, struct face_config *ret, stru
                            "the configuration of the face model has no valid '%s'", names[i]);
         *fields[i] = (int)value;
     }
-    /* Older models do not have the member. */
+    /* Older models do not have the JSON members "norm", "light" and "views". */
     const char *norm = json_get_string(json, "norm", "group");
     if (!str_eq(norm, "group") && !str_eq(norm, "batch"))
         return err_set(err, ERR_INVALID, "the configuration of the face model has no valid 'norm'");
@@ -80,7 +80,7 @@ int face_config_from_json(const struct json *json, struct face_config *ret, stru
         return err_set(err, ERR_INVALID,
                        "the configuration of the face model has no valid 'views'");
     config.five_views = views == 5;
-    /* Older models do not have the member; they were trained on the centre square. */
+    /* Older models do not have the JSON member "crop"; they were trained on the centre square. */
     const char *crop = json_get_string(json, "crop", "off");
     int result = face_crop_from_name(crop, &config.crop, err);
     if (result == 0)

@@ -14,7 +14,7 @@ struct face_fit_options {
     struct face_config model;
     uint64_t steps; /* total number of steps, including the steps of a run that is resumed */
     size_t batch_persons, batch_pictures;
-    size_t held_out; /* number of persons used for evaluation only; 0: no evaluation */
+    size_t held_out; /* number of persons used for evaluation only; fewer than 2: no evaluation */
     struct triplet_config triplet;
     enum optimizer_kind optimizer;
     float weight_decay;
@@ -23,7 +23,7 @@ struct face_fit_options {
     uint64_t warm_up;
     struct augment augment;
     float blend;            /* fraction of the people of a batch who are blends (batch.h) */
-    float reshape;          /* largest reshaping of blends, as a fraction of the picture's side */
+    float reshape;          /* largest amplitude of the reshaping of blends (batch.h) */
     const char *start_from; /* path of a model with the initial values; NULL: random values */
 };
 

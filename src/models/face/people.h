@@ -13,8 +13,8 @@ struct people_crop {
     struct face_finder *finder; /* NULL if no face has to be found */
 };
 
-/* If the file of the face finder is not installed, FACE_CROP_AUTO prints a warning on standard
- * error and becomes FACE_CROP_OFF. */
+/* Opens the face finder if `crop` needs one. If `crop` is FACE_CROP_AUTO and the file of the face
+ * finder is not installed, prints a warning on standard error and uses FACE_CROP_OFF instead. */
 int people_crop_open(enum face_crop crop, struct people_crop *ret, struct err *err);
 void people_crop_release(struct people_crop *crop); /* safe on zeroed memory */
 
@@ -27,8 +27,8 @@ int people_open_any(const char *folder, const struct people_crop *crop, int thre
                     struct dataset **ret, struct err *err);
 
 /* Opens training data. If crop->crop is FACE_CROP_AUTO and fewer than three quarters of the
- * pictures show a face, it becomes FACE_CROP_OFF. Without this rule the training data would mix
- * pictures cropped to a face with other pictures. */
+ * pictures show a face, crop->crop becomes FACE_CROP_OFF. Without this rule the training data would
+ * mix pictures cropped to a face with other pictures. */
 int people_open_training(const char *folder, struct people_crop *crop, int threads,
                          struct dataset **ret, struct err *err);
 
@@ -36,8 +36,8 @@ int people_open_training(const char *folder, struct people_crop *crop, int threa
  * pictures, only a sample is searched. */
 bool people_are_photographs(const struct dataset *people, const struct face_finder *finder);
 
-/* Opens the data of --data: "procedural" generates people from the seed, and their pictures are not
- * cropped. Any other value is a folder. */
+/* Opens the data that --data names. "procedural" generates people from the seed, and their pictures
+ * are not cropped. Any other value is a folder. */
 int people_open_data(const char *data, const struct people_crop *crop, int threads, uint64_t seed,
                      int64_t persons, int64_t pictures, struct dataset **ret, struct err *err);
 bool people_are_drawn(const char *data);

@@ -1,8 +1,8 @@
 /* Compares a folder of probe pictures with a gallery. Each probe is assigned to the person whose
  * gallery pictures are nearest on average, as on the upload page. Subfolders with the same name in
  * both folders show the same person. A person of the probes who is not in the gallery is a
- * stranger. A stranger cannot be named, but must not be mistaken for another person. Called by
- * `trainer predict`. */
+ * stranger. Strangers do not count in `asked` and `right`. In `metrics` their pairs count as pairs
+ * of two persons. Called by `trainer predict`. */
 #ifndef TRAINYARD_MODELS_FACE_PROBE_H
 #define TRAINYARD_MODELS_FACE_PROBE_H
 
@@ -34,7 +34,8 @@ struct face_probe {
     size_t point_count;
 };
 
-/* Fails if one side has more than METRICS_PICTURES_MAX pictures. The caller releases the result. */
+/* Returns -ERR_TOO_MANY if the gallery or the probes have more than METRICS_PICTURES_MAX pictures.
+ * The caller releases the result. */
 int face_probe_run(struct face_model *model, const struct dataset *gallery,
                    const struct dataset *probes, struct face_probe *ret, struct err *err);
 void face_probe_release(struct face_probe *probe); /* safe on zeroed memory */
@@ -43,8 +44,8 @@ void face_probe_sentence(const struct face_probe *probe, char *text, size_t size
 struct json *face_probe_to_json(struct arena *arena, const struct face_probe *probe);
 
 /* Appends the ROC curve with the columns "threshold,same,different". "same" is the fraction of the
- * pairs of one person with a distance below the threshold, "different" that of the pairs of two
- * persons. */
+ * pairs of one person that have a distance below the threshold. "different" is this fraction for
+ * the pairs of two persons. */
 void face_probe_roc_csv(const struct face_probe *probe, struct buf *buf);
 void face_probe_roc_svg(const struct face_probe *probe, struct buf *buf);
 /* Appends a PNG with one row per probe and one column per gallery picture, ordered by person.

@@ -54,7 +54,7 @@ void face_probe_roc_svg(const struct face_probe *probe, struct buf *buf)
 /* ---- The distances */
 
 enum {
-    PIXELS_AIM = 900, /* approximate pixels of the longer side of the table */
+    PIXELS_AIM = 900, /* approximate pixels of the longer side of the matrix of distances */
     CELL_MAX = 16,
     GLYPH = 2, /* pixels per dot of a letter, which has 3×5 dots */
     LETTER = 4 * GLYPH,

@@ -1,11 +1,9 @@
 /* Decides when a face belongs to no person of a gallery. The nearest person counts as recognised
- * only if the distance is smaller than the distances of strangers. The distances of
- * strangers are measured as a distribution: each value is the distance between a picture and a
- * person who is not in that picture. For a gallery, the distribution is measured on the people of
- * the gallery. At the end of training it is measured on the held-out people, or on the training
- * people if fewer than FACE_STRANGERS_PEOPLE_MIN were held out. The thresholds follow
- * from this distribution and from the fraction of strangers that may be accepted. These functions
- * read no pictures and no files. */
+ * only if the distance is below a threshold. Strangers are people who are not in the gallery. The
+ * threshold is chosen such that only a given fraction of strangers is accepted. It is computed from
+ * a distribution of distances between a picture and another person. This distribution is measured
+ * on the people of the gallery, or at the end of training, if possible on held-out people. The
+ * functions of this file read no pictures and no files. */
 #ifndef TRAINYARD_MODELS_FACE_THRESHOLD_H
 #define TRAINYARD_MODELS_FACE_THRESHOLD_H
 
@@ -19,10 +17,10 @@ enum {
     FACE_STRANGERS_PEOPLE_MIN = 5, /* a gallery of fewer people uses the model's distribution */
 };
 
-/* The distribution of the distances between pictures and other people. The distance between a
- * picture and a person is the mean distance to that person's pictures. */
+/* The distribution of the distances of strangers. Each distance is the mean distance from a picture
+ * to all pictures of another person. */
 struct face_strangers {
-    size_t people; /* 0: nothing was measured */
+    size_t people; /* people who were compared; 0: nothing was measured */
     size_t pairs;  /* pairs of a picture and a person */
     /* Whether it was measured on people of the training data. A model puts these people farther
      * apart than people that it was not trained on. */
@@ -34,8 +32,8 @@ struct face_strangers {
  * 0. */
 struct face_strangers face_strangers_of(double *distances, size_t pairs, size_t people);
 
-/* Returns the distance below which about a fraction `part` of the pairs lies, interpolated between
- * the stored quantiles. A `part` above 0.5 counts as 0.5. */
+/* The distance below which a fraction `part` (0 … 1) of the pairs lies. Interpolates between the
+ * stored quantiles. Returns the median if `part` is more than 0.5. */
 double face_strangers_distance(const struct face_strangers *strangers, double part);
 
 /* Measures the distribution from the embeddings of all pictures. Person i has the embeddings from
@@ -56,7 +54,7 @@ struct face_strangers face_strangers_from_json(const struct json *json);
 enum face_threshold_source {
     FACE_THRESHOLD_GALLERY, /* measured on the people of the gallery */
     FACE_THRESHOLD_MODEL,   /* measured at the end of training */
-    FACE_THRESHOLD_DEFAULT, /* fixed distances: nothing was measured */
+    FACE_THRESHOLD_DEFAULT, /* fixed distances: there is no measurement */
 };
 
 struct face_threshold {

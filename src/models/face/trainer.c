@@ -10,8 +10,9 @@
 /* Pictures per part of the batch: enough for the smallest pictures to fill the kernels' tiles. */
 enum { PART = 8 };
 
-/* The floats that are summed over the workers together with the gradients. TAIL_STOP is 1 if a
- * worker asks to stop, and TAIL_JOIN_REQUESTED if a new worker waits to join. */
+/* The floats that are summed over the workers together with the gradients. A worker sets TAIL_STOP
+ * to 1 if it asks to stop, and TAIL_JOIN_REQUESTED to 1 if it knows of a new worker that waits to
+ * join. Otherwise it sets 0. */
 enum { TAIL_STOP, TAIL_JOIN_REQUESTED };
 
 struct face_trainer {

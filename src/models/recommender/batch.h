@@ -1,6 +1,6 @@
 /* Computes one batch of the recommender: scores, loss, and the gradients of the dense parameters
- * and of the embedding rows. The caller provides the rows and parameters: training takes them from
- * parameter servers, a loaded model from its file. One thread at a time may use a batch. */
+ * and of the embedding rows. The caller provides the rows and parameters. In training they come
+ * from parameter servers, in a loaded model from its file. One thread at a time may use a batch. */
 #ifndef TRAINYARD_MODELS_RECOMMENDER_BATCH_H
 #define TRAINYARD_MODELS_RECOMMENDER_BATCH_H
 
@@ -21,12 +21,13 @@ int recommender_batch_capacity(const struct recommender_batch *batch);
 struct params *recommender_batch_params(struct recommender_batch *batch);
 void recommender_batch_changed(struct recommender_batch *batch);
 
-/* Sets the initial values from the seed. The output starts at `mean`, the mean rating or the
- * fraction of liked items, so that the first steps need not learn the mean. */
+/* Sets the initial values from the seed. The bias of the output is set such that the model first
+ * predicts `mean`, which is the mean rating or the fraction of ratings that count as liked. So the
+ * first steps need not learn the mean. */
 void recommender_batch_initialise(struct recommender_batch *batch, uint64_t seed, double mean);
 
-/* rows[n][2][row]: the rows of the user and the item of each sample. A score is the rating, or the
- * logarithm of the odds that the user likes the item. */
+/* rows[n][2][row]: the rows of the user and the item of each sample. A score is the predicted
+ * rating, or the logarithm of the odds that the user likes the item. */
 void recommender_batch_predict(struct recommender_batch *batch, const float *rows, int n,
                                float *ret_scores);
 

@@ -1,5 +1,5 @@
 /* The recommender's entry in the table of models: how `trainer fit recommender` reads its options
- * and its ratings, trains (alone, or as a worker of parameter servers) and reports. */
+ * and its ratings, trains (alone, or with parameter servers) and reports. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "models/recommender/fit.h"

@@ -68,7 +68,7 @@ static int check_options(const struct recommender_fit_options *options, struct e
     return 0;
 }
 
-/* The mean rating, or the fraction of liked items. */
+/* Returns the mean rating, or the fraction of ratings that count as liked. */
 static double mean_label(const struct recommender_run *fit)
 {
     double sum = 0;
@@ -118,7 +118,7 @@ static int recommender_fit_start(struct recommender_run *fit, struct err *err)
 }
 
 /* Sets *ret to the positions of the ratings of batch `step`, counted from 0, and returns their
- * number. The order of an epoch depends only on the seed. */
+ * number. The order of an epoch depends only on the seed and on the number of the epoch. */
 static size_t batch_positions(struct recommender_run *fit, uint64_t step, const size_t **ret)
 {
     uint64_t epoch = step / fit->in_epoch;
@@ -306,7 +306,7 @@ static void show_start(struct recommender_run *fit, uint64_t first)
         recommender_run_sentence(fit, text, sizeof(text));
         run_log_note(fit->log, "start", "%s", text);
     }
-    /* A few batches that other workers did while this worker started are not logged. */
+    /* The note is left out if other workers did only a few batches while this worker started. */
     if (first > 4 * fit->cluster->workers)
         run_log_note(fit->log, "joined", "%llu of %llu batches are done already",
                      (unsigned long long)first, (unsigned long long)fit->steps);

@@ -1,10 +1,10 @@
 /* Trains a recommender with parameter servers. Every worker calls it with the same options and its
- * own client; no worker waits for another. The seed decides the sequence of batches. A counter on
- * the servers is the number of the next batch, and each worker takes a batch when it is ready. A
- * slow worker therefore computes fewer batches. A worker that dies leaves one batch undone. A
- * restarted worker takes the next batch. When no batch is left, the chief waits for the other
- * workers, evaluates the model and writes it. A single process without servers computes the same
- * batches in order and writes checkpoints, from which the run can be resumed. */
+ * own client. No worker waits for another before the last batch. The seed decides the sequence of
+ * batches. A counter on the servers is the number of the next batch, and each worker takes a batch
+ * when it is ready. A slow worker therefore computes fewer batches. A worker that dies leaves one
+ * batch undone. A restarted worker takes the next batch. When no batch is left, the chief waits for
+ * the other workers, evaluates the model and writes it. A single process without servers computes
+ * the same batches in order and writes checkpoints, from which the run can be resumed. */
 #ifndef TRAINYARD_MODELS_RECOMMENDER_FIT_H
 #define TRAINYARD_MODELS_RECOMMENDER_FIT_H
 
@@ -21,8 +21,9 @@ struct recommender_fit_options {
     int batch;              /* ratings per batch */
     int test_percent;       /* percentage of the ratings that are kept out of training */
     float rate;             /* learning rate of Adagrad */
-    float accumulator;      /* initial sums of Adagrad for the dense parameters */
-    float accumulator_rows; /* initial sums of Adagrad for the rows, whose gradients are smaller */
+    float accumulator;      /* initial sums of squares in Adagrad, for the dense parameters */
+    float accumulator_rows; /* initial sums of squares in Adagrad, for the rows, whose gradients are
+                               smaller */
     float range;            /* new rows have values from -range to range */
 };
 

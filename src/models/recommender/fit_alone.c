@@ -1,7 +1,8 @@
 /* Trains a recommender in one process; see fit_internal.h. The ids of all rows are known before the
  * first batch. A checkpoint has the rows and the dense parameters as its parameters, and the sums
  * of Adagrad as its optimizer slots. The synchronous loop can therefore train this model like any
- * other. The variables are in the client, as with servers, and are copied only for a checkpoint. */
+ * other. The client itself holds the variables instead of servers. They are copied only for a
+ * checkpoint. */
 #include "base/mem.h"
 #include "base/vec.h"
 #include "models/recommender/fit_internal.h"

@@ -24,8 +24,8 @@ struct recommender_run {
     struct run_log *log;
 };
 
-/* Pulls the variables for batch `step`, counted from 0, computes their gradients and pushes
- * these. */
+/* Pulls the variables for batch `step`, counted from 0, computes their gradients and pushes the
+ * gradients. */
 int recommender_run_batch(struct recommender_run *run, uint64_t step, double *ret_loss,
                           struct err *err);
 

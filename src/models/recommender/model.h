@@ -23,7 +23,7 @@ int recommender_rows_collect(struct ps_client *client, int table, int row,
                              struct recommender_rows *ret, struct err *err);
 void recommender_rows_release(struct recommender_rows *rows); /* safe on zeroed memory */
 
-/* The caller sets only notes, step and seed in `info`. The other members follow from the model. */
+/* The caller sets only notes, step and seed in `info`. The other fields are not used. */
 int recommender_model_write(const char *path, const struct recommender_config *config,
                             const struct params *dense, const struct recommender_rows *rows,
                             const struct checkpoint_info *info, struct err *err);
@@ -36,12 +36,13 @@ DEFINE_CLEANUP(recommender_model)
 
 const struct recommender_config *recommender_model_config(const struct recommender_model *model);
 
-/* Whether the training data had this user or item. */
+/* Whether the model has a row for this user or item. Without buckets, that means that the training
+ * data had it. With buckets, the row may belong to another id. */
 bool recommender_model_knows(const struct recommender_model *model, enum recommender_slot slot,
                              int64_t id);
 
 /* Scores each item for the user: the predicted rating, or the probability that the user likes it.
- * An id that was not in the training data has a row of zeros. */
+ * For an id without a row, a row of zeros is used. */
 void recommender_model_score(struct recommender_model *model, int64_t user, const int64_t *items,
                              size_t count, float *ret_scores);
 

@@ -37,7 +37,7 @@ struct json *recommender_config_to_json(struct arena *arena,
     return json;
 }
 
-/* Returns the index of the member's value in `names`, or -1. */
+/* Returns the index in `names` of the value of a JSON member, or -1. */
 static int choice_from_json(const struct json *json, const char *member, const char *const names[2])
 {
     const char *text = json_get_string(json, member, NULL);

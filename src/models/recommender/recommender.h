@@ -43,8 +43,9 @@ const char *recommender_kind_name(enum recommender_kind kind); /* "mlp", "deepfm
  * embedding. */
 int recommender_row(const struct recommender_config *config);
 
-/* Returns the row number of an id. The slot is in the high bits, so that user 7 and item 7 have
- * different rows. Ids from 0 to 2^48-1 are not changed; other ids are hashed to 48 bits. */
+/* Returns the row number of an id. With buckets, it is a hash of slot and id, below
+ * config->buckets. Without buckets, the slot is in the high bits, so that user 7 and item 7 have
+ * different rows; ids from 0 to 2^48-1 are not changed, and other ids are hashed to 48 bits. */
 enum recommender_slot { RECOMMENDER_USER = 1, RECOMMENDER_ITEM = 2 };
 int64_t recommender_fid(const struct recommender_config *config, enum recommender_slot slot,
                         int64_t id);

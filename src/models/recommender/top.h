@@ -14,7 +14,7 @@ struct recommender_candidate {
 struct recommender_top {
     struct recommender_candidate *items; /* malloc'ed; highest score first, equal scores by id */
     size_t count;
-    size_t rated; /* number of items that the user has rated */
+    size_t rated; /* number of ratings by the user */
 };
 
 /* Leaves out items with fewer than `ratings_min` ratings, because their scores are unreliable.

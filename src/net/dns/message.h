@@ -44,7 +44,8 @@ struct dns_query {
     const uint8_t *data; /* the message */
     uint16_t id, flags;
     char name[DNS_NAME_MAX + 1]; /* lower case, without the final dot */
-    bool is_unusual;             /* the name has characters that names in a cluster never have */
+    bool is_unusual; /* a label has a dot, a space, a control character or a byte that is not ASCII
+                      */
     uint16_t type, class;
     /* Offset of the end of the question. If the answer cannot repeat the question, the offset of
      * the end of the header. */
@@ -59,8 +60,8 @@ struct dns_query {
 bool dns_query_read(const void *data, size_t size, struct dns_query *ret,
                     enum dns_rcode *ret_rcode);
 
-/* Returns the size of the largest answer over UDP: 512 bytes, or the size in the query's OPT
- * record, but at most DNS_UDP_MAX. */
+/* Returns the size of the largest answer over UDP: the size in the query's OPT record, limited to
+ * 512 … DNS_UDP_MAX bytes. Without an OPT record it is 512 bytes. */
 size_t dns_query_udp_max(const struct dns_query *query);
 
 /* Writes a query for another server with the same question. If `name` is not NULL, it replaces the
@@ -115,8 +116,8 @@ struct dns_reply {
     size_t at, left;
 };
 
-/* Parses a reply. `asked` is the query that was sent. Returns false if the reply has another id or
- * another question. */
+/* Parses a reply. `asked` is the query that was sent. Returns false if the message is not a reply,
+ * is malformed, or has another id or another question. */
 bool dns_reply_read(const void *data, size_t size, const void *asked, size_t asked_size,
                     struct dns_reply *ret);
 

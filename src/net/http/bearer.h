@@ -1,7 +1,7 @@
 /* The bearer token of an HTTP client. In a cluster the token is in a file that the kubelet renews,
  * because the token of a service account is valid for an hour. So the file is read again after it
- * has changed. The loop thread does this, with at most one stat() per interval and one read of a
- * small file after a change. */
+ * has changed. The loop thread does this: it calls stat() at most once per 5 s (the check interval)
+ * and reads the small file after a change. */
 #ifndef TRAINYARD_NET_HTTP_BEARER_H
 #define TRAINYARD_NET_HTTP_BEARER_H
 
@@ -25,7 +25,7 @@ void http_bearer_release(struct http_bearer *bearer);
 const char *http_bearer_get(struct http_bearer *bearer, int64_t now_ms);
 
 /* To be called when the server has rejected the token. The next http_bearer_get() then checks the
- * file without waiting for the interval. */
+ * file even if the check interval has not passed. */
 void http_bearer_mark_rejected(struct http_bearer *bearer);
 
 #endif

@@ -1,7 +1,7 @@
 /* The client certificate of an HTTP client, with its key. Other programs renew the files before the
  * certificate expires, so the files are read again after one of them has changed. A new pair is
  * used only if certificate and key belong together. As in bearer.h, the files are checked at most
- * once per interval. */
+ * once per 5 s (the check interval). */
 #ifndef TRAINYARD_NET_HTTP_CERTIFICATE_H
 #define TRAINYARD_NET_HTTP_CERTIFICATE_H
 
@@ -27,7 +27,7 @@ void http_certificate_release(struct http_certificate *certificate);
 const struct tls_pair *http_certificate_get(struct http_certificate *certificate, int64_t now_ms);
 
 /* To be called when the server has rejected the certificate. The next http_certificate_get() then
- * checks the files without waiting for the interval. */
+ * checks the files even if the check interval has not passed. */
 void http_certificate_mark_rejected(struct http_certificate *certificate);
 
 #endif

@@ -22,8 +22,8 @@ struct http_client_options {
     const char *proxy; /* proxy for every request; NULL: the proxy of the environment variables */
     const struct http_header *headers; /* added to every request; or NULL */
     bool insecure; /* do not verify the server's certificate (insecure-skip-tls-verify) */
-    /* Called when the status of a response is 401, before on_head. May be NULL. The function may do
-     * the same as the callbacks of a call. */
+    /* Called when the status of a response is 401, before on_head. May be NULL. Like a callback of
+     * struct http_callbacks, it may start and cancel calls and free the transport. */
     void (*on_unauthorized)(void *context);
     void *context;
 };

@@ -107,8 +107,9 @@ void http_connection_keep_handled(struct http_connection *connection);
 bool http_connection_keep_response(struct http_connection *connection, size_t size);
 /* Updates the charge after the response has written bytes. */
 void http_connection_keep_written(struct http_connection *connection);
-/* Reduces the charge: if `sent`, because all responses are sent; otherwise, because the request is
- * complete. */
+/* Reduces the charge. `sent` true: all responses are sent, so their bytes are not charged any more.
+ * `sent` false: the request is answered, so its bytes and the reserved bytes are not charged any
+ * more. */
 void http_connection_keep_less(struct http_connection *connection, bool sent);
 /* Ends all charges to the current payer. Called before the next request, which may come from
  * another user. */
@@ -123,7 +124,7 @@ const char *http_service_refusal(struct http_service *service, int status, const
                                  struct buf *body);
 
 /* Closes the connection that has waited longest without a complete request header. Returns false if
- * every connection has a request that is being read or answered. */
+ * there is no such connection. */
 bool http_service_drop_waiting(struct http_service *service);
 
 /* Returns the value of the Date header, "Sun, 15 Nov 2026 02:00:00 GMT". It is formatted once per

@@ -65,8 +65,10 @@ struct http_exchange_ops {
 };
 
 /* One request and its response. The handler must call http_end() exactly once, now or later. If the
- * peer closes the connection first, `on_cancel` is called instead: after on_cancel returns, the
- * handler must not use the exchange. The arena and the request live as long as the exchange. */
+ * peer closes the connection first and `on_cancel` is set, on_cancel is called, and the handler
+ * must not use the exchange after that. If on_cancel is NULL, the handler must still call
+ * http_end(), and what it writes is dropped. The arena and the request live as long as the
+ * exchange. */
 struct http_exchange {
     const struct http_exchange_ops *ops;
     const struct http_request *request;
@@ -96,8 +98,8 @@ void http_begin(struct http_exchange *exchange, int status, const char *content_
                 const struct http_header *more, int64_t length);
 void http_write(struct http_exchange *exchange, const void *data, size_t size);
 void http_end(struct http_exchange *exchange);
-/* To be called instead of http_end() if the response cannot be completed. Closes the connection, so
- * that the peer does not take the response for complete. */
+/* To be called instead of http_end() if a response that has begun cannot be completed. Closes the
+ * connection, so that the peer does not take the response for complete. */
 void http_abort(struct http_exchange *exchange);
 /* Charges `size` bytes of the handler's memory to the client: for the tree of a body before the
  * body is parsed, or for a response that the handler creates over several turns of the loop.

@@ -1,8 +1,8 @@
 /* Charges the memory of a connection to a payer: the current request, later requests that were
  * received already, bytes that a handler reserves, and unsent responses. When the total budget of a
- * server is full, the largest connection of the largest payer is closed. If the largest payer
- * itself needs more memory, its request is refused. So the limit hits the client that uses the most
- * memory. */
+ * server is full, the largest connection of the payer that uses the most memory is ended
+ * (http_connection_end_for_memory()). If that payer itself needs more memory, its request is
+ * refused. So the limit hits the client that uses the most memory. */
 #include "net/http/connection.h"
 
 #include "base/mem.h"

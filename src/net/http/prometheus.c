@@ -21,7 +21,7 @@ static const char OTHER[] = "other";
 struct series {
     char *values[PROMETHEUS_LABELS_MAX];
     double value;      /* for a histogram: the sum of all values */
-    uint64_t *buckets; /* for a histogram: number of values per bound, and above all bounds */
+    uint64_t *buckets; /* for a histogram: number of values in each bucket, and above all bounds */
 };
 
 struct prometheus_metric {

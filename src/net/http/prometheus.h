@@ -47,9 +47,9 @@ void prometheus_set(struct prometheus_metric *gauge, double value, ...) __attrib
 void prometheus_observe(struct prometheus_metric *histogram, double value, ...)
     __attribute__((sentinel));
 
-/* Sets a histogram whose values are counted elsewhere. `buckets` has the number of values per
- * bound, then the number of values above all bounds. `sum` is the sum of all values. Only for
- * histograms without labels. */
+/* Sets a histogram whose values are counted elsewhere. `buckets` has the number of values in each
+ * bucket (not cumulative), then the number of values above all bounds. `sum` is the sum of all
+ * values. Only for histograms without labels. */
 void prometheus_show_buckets(struct prometheus_metric *histogram, const uint64_t *buckets,
                              double sum);
 

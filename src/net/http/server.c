@@ -64,10 +64,10 @@ static void format_peer(const struct sockaddr_storage *address, char peer[PEER_M
 
 /* Enables TCP keepalive. If the machine of a peer is cut off from the network, the server gets no
  * FIN, and an idle watch of this peer would stay open forever. So the kernel probes silent
- * connections: first after half of the timeout, then three times in the other half.
- * TCP_USER_TIMEOUT is not used, because it would also end a connection whose peer does not read for
- * a while, such as a forwarded program in a debugger. The stall timeout of the stream covers unsent
- * bytes. */
+ * connections three times, first after half of the timeout, and ends a connection that does not
+ * answer at the timeout. TCP_USER_TIMEOUT is not used, because it would also end a connection whose
+ * peer does not read for a while, such as a forwarded program in a debugger. The stall timeout of
+ * the stream covers unsent bytes. */
 static void enable_keepalive(int fd, int64_t silence_timeout_ms)
 {
     enum { PROBES = 3 };

@@ -34,8 +34,8 @@ struct http_server_options {
      * address may use at most half of it. */
     struct budget_group *memory;
     /* Maximum number of connections; 0: 4096. At the limit, a new connection replaces the
-     * connection that has waited longest for a request. If all connections have a request, the new
-     * connection is closed. */
+     * connection that has waited longest without a complete request header. If there is no such
+     * connection, the new connection is closed. */
     size_t connections_max;
     /* Time limits; 0: the defaults of server.c. */
     int64_t handshake_timeout_ms, header_timeout_ms, body_timeout_ms, idle_timeout_ms;

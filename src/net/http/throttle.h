@@ -23,8 +23,9 @@ struct http_throttle_options {
 struct http_transport *http_throttle_new(struct loop *loop, struct http_transport *inner,
                                          const struct http_throttle_options *options);
 
-/* Starts no further call. `done` is called once, from the loop, when only watches are in flight.
- * Used when a program shuts down: waiting calls are never sent, and calls in flight can end. */
+/* After this no further call starts, not even a watch. `done` is called once, from the loop, when
+ * only watches are in flight. Used when a program shuts down: waiting calls are never sent, and
+ * calls in flight can end. */
 void http_throttle_drain(struct http_transport *throttle, void (*done)(void *context),
                          void *context);
 

@@ -13,9 +13,9 @@
 int pipe_stream_new(struct loop *loop, int fd, bool both_ways, struct stream **ret,
                     struct err *err);
 
-/* To be called when the program has exited. The bytes that are in the pipe now are still delivered.
- * Then on_end is called, even if another process has the write end open. Not needed for a terminal,
- * which reports its end. */
+/* To be called when the program has exited. The bytes that are in the pipe at that time are still
+ * delivered. Then on_end is called, even if another process has the write end open. Not needed for
+ * a terminal, which reports its end. */
 void pipe_stream_end_here(struct stream *stream);
 
 #endif

@@ -1,5 +1,5 @@
 /* A queue of bytes to send. Bytes are appended at the end and removed from the front, mostly
- * without moving the rest. When the queue becomes empty, a large buffer is freed. */
+ * without moving the rest. When the queue becomes empty, a buffer of more than 64 KiB is freed. */
 #ifndef TRAINYARD_NET_STREAM_SEND_QUEUE_H
 #define TRAINYARD_NET_STREAM_SEND_QUEUE_H
 

@@ -286,8 +286,8 @@ static void socket_report(struct socket_stream *self)
         self->sent_told = true;
         stream->handler->on_sent(stream->context);
     }
-    /* Reported even while the owner has paused reading. The unread bytes are lost, but the owner
-     * learns early that the peer is gone. */
+    /* Reported even while the owner has paused reading, unless the stream keeps all bytes
+     * (keeps_all). The unread bytes are lost, but the owner learns early that the peer is gone. */
     if (self->ended && !self->end_told && !self->broken && !self->finishing && !self->closed) {
         self->end_told = true;
         stream->handler->on_end(stream->context, NULL);

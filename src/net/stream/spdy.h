@@ -49,8 +49,9 @@ enum {
 
 struct spdy_frame {
     enum spdy_type type; /* frames of other types are not reported */
-    uint32_t stream;     /* not set for PING, SETTINGS and GOAWAY */
-    bool fin; /* the sender ends its side of the stream; for DATA, set only in the last piece */
+    uint32_t
+        stream; /* not set for PING, SETTINGS and WINDOW_UPDATE; GOAWAY: the last accepted stream */
+    bool fin;   /* the sender ends its side of the stream; for DATA, set only in the last piece */
     uint32_t value; /* PING: the id; RST_STREAM and GOAWAY: the reason */
     /* SYN_STREAM, SYN_REPLY and HEADERS: the headers, valid until the next frame is read. If a name
      * has several values, only the first value is stored. */

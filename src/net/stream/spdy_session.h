@@ -37,7 +37,7 @@ struct spdy_session_handler {
     /* The peer has ended the session (err is NULL), or an error has ended it. Called after on_reset
      * of all streams that are not freed. Not called after spdy_session_close(). */
     void (*on_end)(void *context, const struct err *err);
-    void (*on_closed)(void *context); /* the session is freed after this last callback */
+    void (*on_closed)(void *context); /* the last callback; the session is freed already */
 };
 
 enum { SPDY_STREAMS_MAX = 1000 };

@@ -25,7 +25,7 @@ struct stream_session_handler {
     /* The peer has ended the session (err is NULL), or an error has ended it. Not called after
      * stream_session_close() or stream_session_abort(). */
     void (*on_end)(void *context, const struct err *err);
-    void (*on_closed)(void *context); /* the session is freed after this last callback */
+    void (*on_closed)(void *context); /* the last callback; the session is freed already */
 };
 
 struct stream_session {

@@ -29,7 +29,7 @@ struct websocket_session_handler {
     /* The peer closed the session (err is NULL), broke the protocol, or is gone. Not called after
      * websocket_session_close(). */
     void (*on_end)(void *context, const struct err *err);
-    void (*on_closed)(void *context); /* the session is freed after this last callback */
+    void (*on_closed)(void *context); /* the last callback; the session is freed already */
 };
 
 /* Maximum size of a received message. The limit is high because messages are delivered in pieces

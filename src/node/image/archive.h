@@ -30,7 +30,8 @@ int image_archive_open(struct arena *arena, const char *path, const char *aside,
                        struct image_archive *ret, struct err *err);
 void image_archive_close(struct image_archive *archive);
 
-/* Returns the file of this name, and follows links. Returns NULL if there is none. */
+/* Returns the file of this name, and follows links. Returns NULL if there is no such file or if the
+ * chain of links is too long. */
 const struct image_member *image_archive_find(const struct image_archive *archive,
                                               const char *name);
 

@@ -1,5 +1,5 @@
 /* Reads the metadata of the images in an archive: Docker's manifest.json or an OCI index, and the
- * configuration of each image. It unpacks nothing. */
+ * configuration of each image. Does not unpack the layers. */
 #ifndef TRAINYARD_NODE_IMAGE_CONFIG_H
 #define TRAINYARD_NODE_IMAGE_CONFIG_H
 
@@ -14,7 +14,7 @@ struct image_layer {
 };
 
 struct image_found {
-    const char *names[IMAGES_MAX]; /* there may be none */
+    const char *names[IMAGES_MAX]; /* `name_count` may be 0 */
     size_t name_count;
     const char *digest;   /* "sha256:…" of the configuration; identifies the image */
     const char *manifest; /* "sha256:…" of the manifest, or "" */
@@ -23,8 +23,10 @@ struct image_found {
     struct json *row; /* the row for the image table: command, args, env, … */
 };
 
-/* Reads all images in the archive that are for this machine, and checks the digest of each
- * document. Returns -ERR_UNSUPPORTED for an image of another architecture. */
+/* Reads all images in the archive into `ret`, which has IMAGES_MAX elements. Checks the digest of
+ * each document for which the archive states one. Skips entries of an OCI index that name another
+ * platform. Returns -ERR_UNSUPPORTED if only such entries exist, or if the configuration of an
+ * image names another platform. */
 int image_config_read(const struct image_archive *archive, struct image_found *ret,
                       size_t *ret_count, struct err *err);
 

@@ -1,4 +1,4 @@
-/* Adds, removes and lists images in the table of images for the user. */
+/* Adds, removes and lists images in the table of images. Called by `trainyard image`. */
 #include "node/node.h"
 
 #include "base/cleanup.h"
@@ -81,7 +81,8 @@ static int make_row(struct arena *arena, const struct node_image *image, struct 
     return 0;
 }
 
-/* Returns the member of the table that has this name in any spelling. */
+/* Returns the key in images.json that means the same image name, such as "docker.io/library/x" for
+ * "x". Returns NULL if there is none. */
 static const char *edit_find_member(struct arena *arena, const struct json *table,
                                     const struct image_name *wanted)
 {

@@ -177,7 +177,8 @@ static int import_check_names(struct importing *i, const struct image_found *ima
         return err_set(i->err, ERR_INVALID, "there are %zu images in it: leave out the name",
                        count);
     for (size_t k = 0; !i->wanted->name && k < count; k++) {
-        /* A bare tag, as skopeo writes it for "oci-archive:FILE:latest", is not a name. */
+        /* An archive need not name its images; one that skopeo wrote to oci-archive:FILE does not.
+         */
         if (images[k].name_count == 0)
             return err_set(i->err, ERR_INVALID,
                            "the archive has no name for the image: give a name after the file");

@@ -37,7 +37,7 @@ static bool is_alphanumeric(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* Returns the size of a separator between two words of a path: one of ". _", two underscores, or
+/* Returns the size of a separator between two words of a path: a dot, one or two underscores, or
  * any number of dashes. */
 static size_t separator_at(const char *text, const char *end)
 {

@@ -1,7 +1,7 @@
 /* Parses and compares names of images as Docker does: "docker.io/library/x", "library/x" and "x"
  * are the same, a missing tag is "latest", and a digest is more specific than a tag. The grammar is
- * that of container runtimes and the kubelet, so "../x" is not a name. Unlike there, capital
- * letters are allowed. Pure. */
+ * that of container runtimes and the kubelet, so "../x" is not a name. Unlike these, it allows
+ * capital letters. Pure. */
 #ifndef TRAINYARD_NODE_IMAGE_NAME_H
 #define TRAINYARD_NODE_IMAGE_NAME_H
 

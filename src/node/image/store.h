@@ -16,7 +16,8 @@ int image_store_lock(const char *state_dir, int *ret_fd, struct err *err);
 int image_store_begin(struct arena *arena, const char *state_dir, const char **ret_path,
                       int *ret_fd, struct err *err);
 
-/* Returns the name of a pod that has not ended and whose root is `root`, or NULL. */
+/* Returns the host name of a pod that has not ended and has a container with the root `root`.
+ * Returns NULL if there is no such pod. */
 const char *image_store_user(struct arena *arena, const char *state_dir, const char *root);
 
 /* Removes the files of images that are in no row of the table and that no pod uses, and the

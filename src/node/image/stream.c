@@ -27,7 +27,7 @@ struct image_stream {
     enum packing packing;
     bool at_end;         /* all stored bytes were read */
     bool between_frames; /* the bytes so far form complete frames */
-    size_t at, filled;   /* the part of `stored` that is not decompressed yet */
+    size_t at, filled;   /* stored[at] to stored[filled - 1] are not decompressed yet */
     z_stream gzip;
     ZSTD_DStream *zstd;
     struct tls_sha256 *stored_sum, *plain_sum;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 static const struct {
-    const char *name, *program; /* `program` NULL means the command of the container */
+    const char *name, *program; /* `program` NULL: the container must have a command */
 } BUILT_IN[] = {
     {"trainyard/trainer", IMAGE_TRAINER_PATH},
     {"trainyard/step", IMAGE_STEP_PATH},

@@ -1,6 +1,6 @@
-/* Finds what an image's name means on this machine: a command of the machine, or a root file system
- * that was imported or is a directory. Three images are built in; the others are members of
- * <state>/images.json, which `trainyard image` writes:
+/* Finds what an image's name means on this machine: a command of the machine, an imported root file
+ * system, or a directory that is used as the root file system. Three images are built in; the
+ * others are members of <state>/images.json, which `trainyard image` writes:
  *
  *   "name:tag": {"command": […], "args": […], "env": ["K=V"…], "workdir": "/", "user": "app",
  *                "stopSignal": "SIGQUIT", "rootfs": "/dir", "digest": "sha256:…", "manifest":

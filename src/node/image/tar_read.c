@@ -109,7 +109,7 @@ static void begin_data(struct tar_reader *reader, uint64_t size)
     reader->padding = (TAR_BLOCK - size % TAR_BLOCK) % TAR_BLOCK;
 }
 
-/* Parses octal digits between blanks, or a big-endian binary number if the first bit is set. */
+/* Parses octal digits between blanks, or a big-endian binary number after a first byte of 0x80. */
 static int tar_read_number(const char *field, size_t size, const char *what, int64_t *ret,
                            struct err *err)
 {

@@ -20,7 +20,8 @@ bool image_is_script_name(const char *path);
 /* Returns the entry of /tmp or /var/tmp that a pod needs for word `index` of a command:
  * "/tmp/project" for "/tmp/project/bin/train". A word needs an entry if it is the program (index 0)
  * or a script: an executable file, or a file named like a script. Returns NULL for any other word,
- * because "/tmp/model" may be a path that the program writes to. */
+ * because "/tmp/model" may be a path that the program writes to. Also returns NULL if the entry is
+ * a symbolic link. */
 const char *image_tmp_program_entry(struct arena *arena, const char *word, size_t index);
 
 #endif

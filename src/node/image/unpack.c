@@ -33,7 +33,7 @@ struct image_unpack {
     bool chowns;
     uint64_t entries_left;
     struct map directories; /* path → struct directory_note */
-    struct map written;     /* paths that this layer contains */
+    struct map written;     /* paths that the current layer contains */
     /* The open directory of the last entry, or -1. `parent_path` is its path. */
     int parent;
     char *parent_path;
@@ -94,7 +94,7 @@ static int plain_path(const char *given, char **ret, struct err *err)
     return 0;
 }
 
-/* Records that this layer contains the path and all directories above it. */
+/* Records that the current layer contains the path and all directories above it. */
 static void note_written(struct image_unpack *unpack, const char *path)
 {
     _cleanup_free_ char *copy = mem_strdup(path);
@@ -123,7 +123,8 @@ static int enter_parent(struct image_unpack *unpack, const char *path, const cha
     return result;
 }
 
-/* Hides the entries of lower layers in this directory. Entries of this layer stay. */
+/* Removes the entries of lower layers from this directory and its subdirectories. Entries of the
+ * current layer stay. */
 static int clear_directory(struct image_unpack *unpack, int parent, const char *path,
                            struct err *err)
 {
@@ -152,7 +153,8 @@ static int clear_directory(struct image_unpack *unpack, int parent, const char *
     return result;
 }
 
-/* ".wh.x" deletes x, unless this layer contains x too. */
+/* ".wh.x" deletes x, unless the current layer contains x too. ".wh..wh..opq" deletes all entries of
+ * lower layers in its directory. */
 static int apply_whiteout(struct image_unpack *unpack, const char *path, const char *name,
                           struct err *err)
 {
@@ -251,8 +253,8 @@ static int make_entry(struct image_unpack *unpack, struct tar_reader *reader,
     }
 }
 
-/* Sets the owner, mode and time of a new entry. The mode and time of a directory are set at the
- * end. A hard link shares all three with its file. */
+/* Sets the owner, mode and time of a new entry. The mode and time of a directory are set in
+ * image_unpack_finish(). A hard link shares all three with its file. */
 static int set_attributes(const struct image_unpack *unpack, const struct tar_entry *entry,
                           const char *name, struct err *err)
 {

@@ -14,11 +14,13 @@ struct image_unpack *image_unpack_new(int root_fd, uint64_t entries_max);
 struct image_unpack *image_unpack_free(struct image_unpack *unpack);
 DEFINE_CLEANUP(image_unpack)
 
-/* Unpacks the next layer. Returns -ERR_CANCELED if a signal to end the process is pending. */
+/* Unpacks the next layer. Returns -ERR_CANCELED if SIGINT or SIGTERM is pending; the caller blocks
+ * these signals. */
 int image_unpack_layer(struct image_unpack *unpack, struct tar_source source, struct err *err);
 
-/* Must be called after the last layer. Sets the final modes of directories; a mode without write
- * permission would have blocked earlier layers. Returns the size of all files in bytes. */
+/* Must be called after the last layer. Sets the final modes of directories. If they were set
+ * earlier, a mode without write permission would block later layers. Sets *ret_size to the size of
+ * all files in bytes. */
 int image_unpack_finish(struct image_unpack *unpack, uint64_t *ret_size, struct err *err);
 
 #endif

@@ -15,8 +15,9 @@ struct image_user {
     const char *home; /* "/" if /etc/passwd names none */
 };
 
-/* Finds the user `text` in the root file system `root`. "" is root. A number that is not listed has
- * group 0. Returns -ERR_INVALID for a name that is not listed. */
+/* Finds the user `text` in the root file system `root`. "" is root. A user number that is not
+ * listed has group 0, unless `text` names a group. Returns -ERR_INVALID for the name of a user or
+ * group that is not listed. */
 int image_user_find(struct arena *arena, const char *root, const char *text, struct image_user *ret,
                     struct err *err);
 

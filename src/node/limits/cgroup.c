@@ -1,6 +1,5 @@
 /* Creates, limits, reads and removes the control groups of one pod; see limits/cgroup.h. The two
- * versions of control groups differ mainly in the names of their files. Each name is written once
- * in this file. */
+ * versions of control groups differ mainly in the names of their files. */
 #include "node/limits/cgroup.h"
 
 #include "base/cleanup.h"
@@ -173,8 +172,8 @@ static int limit_memory(const struct cgroup_tree *tree, const char *container, i
     (void)write_number(tree, container,
                        tree->unified ? "memory.swap.max" : "memory.memsw.limit_in_bytes",
                        tree->unified ? 0 : bytes, NULL);
-    /* If the kernel kills one process of a container, it kills all of them: a container that has
-     * lost a process does no useful work. */
+    /* Makes the kernel kill all processes of a container if it kills one for lack of memory,
+     * because the rest would do no useful work. */
     if (tree->unified && container)
         (void)write_number(tree, container, "memory.oom.group", 1, NULL);
     return 0;

@@ -1,8 +1,8 @@
 /* Creates, limits, enters, reads and removes the control groups of one pod. A pod has one group per
- * usable hierarchy. Below it is one group per container, <pod>/container-<name>, because a bare
- * name could collide with the kernel's own files, such as "tasks". The pod's supervisor creates and
- * removes the groups. The control process reads their counters and removes groups that a killed
- * supervisor left. */
+ * usable hierarchy. Below it is one group per container, container-<name>. The prefix avoids
+ * collisions with the kernel's own files, such as "tasks". The pod's supervisor creates and removes
+ * the groups. The control process reads their counters and removes groups that a killed supervisor
+ * left. */
 #ifndef TRAINYARD_NODE_LIMITS_CGROUP_H
 #define TRAINYARD_NODE_LIMITS_CGROUP_H
 
@@ -16,7 +16,7 @@
 
 enum cgroup_controller {
     CGROUP_CPU = 1 << 0,
-    CGROUP_CPUACCT = 1 << 1, /* version 1 only; in version 2 every group counts */
+    CGROUP_CPUACCT = 1 << 1, /* version 1 only; in version 2 every group counts CPU time */
     CGROUP_MEMORY = 1 << 2,
     CGROUP_PIDS = 1 << 3,
     CGROUP_LAST = CGROUP_PIDS,
@@ -38,7 +38,7 @@ struct cgroup_trees {
     size_t count;
 };
 
-/* 0 in a field means no limit. */
+/* A field that is 0 is not written to the group. */
 struct cgroup_limits {
     int64_t cpu_shares;   /* weight relative to other groups: 1024 per requested CPU */
     int64_t cpu_quota_us; /* microseconds of CPU time per CGROUP_PERIOD_US */
@@ -69,7 +69,7 @@ int cgroup_trees_load(struct arena *arena, const char *pod_directory, struct cgr
 int cgroup_make(const struct cgroup_trees *pod, const char *container, struct err *err);
 int cgroup_limit(const struct cgroup_trees *pod, const char *container,
                  const struct cgroup_limits *limits, struct err *err);
-/* Moves the calling process into the group; its children inherit that. */
+/* Moves the calling process into the group. Processes that it starts later are in the group too. */
 int cgroup_enter(const struct cgroup_trees *pod, const char *container, struct err *err);
 /* Kills every process in the group and removes it with all groups below. Returns 0 if the group
  * does not exist. */
@@ -83,7 +83,8 @@ struct cgroup_usage {
     int64_t cpu_ns;       /* since the group was created */
     int64_t memory_bytes; /* the working set: all charged memory except inactive file cache */
 };
-/* Returns false if no controller counts the usage. */
+/* Returns false if the kernel does not count the CPU time or does not count the memory of the
+ * group. */
 bool cgroup_usage(const struct cgroup_trees *pod, const char *container, struct cgroup_usage *ret);
 
 #endif

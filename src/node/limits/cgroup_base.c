@@ -75,8 +75,8 @@ static int pass_on(const char *parent, unsigned controller, struct err *err)
     return file_write_into(path, text, err);
 }
 
-/* Whether the process runs this program. Such a process is the `trainyard up` that waits for the
- * server. */
+/* Whether the process runs this program. Such a process is the server itself or the `trainyard up`
+ * that waits for it. */
 static bool is_of_us(int pid)
 {
     char path[64];
@@ -133,8 +133,8 @@ static unsigned cgroup_base_offered_controllers(const char *state_dir, const cha
         for (unsigned bit = 1; bit <= CGROUP_LAST; bit <<= 1)
             if (str_eq(word, cgroup_controller_name(bit)) && !(taken & bit))
                 found |= bit;
-    /* This must come first: a group with processes passes on cpu and pids without an error, but
-     * its children become threaded groups, which no process can enter. */
+    /* The processes must leave the group first: a group with processes passes on cpu and pids
+     * without an error, but its children become threaded groups, which no process can enter. */
     if (found && !cgroup_base_step_aside(state_dir, parent))
         return 0;
     for (unsigned bit = 1; bit <= CGROUP_LAST; bit <<= 1)
@@ -185,7 +185,8 @@ struct cgroup_base *cgroup_base_open(const char *state_dir, bool privileged)
         file_read("/proc/self/mountinfo", &mounts, NULL) < 0)
         return base;
     cgroup_detect(base->arena, own.data, mounts.data, &places);
-    /* Version 1 first: a controller is in only one hierarchy. */
+    /* Version 1 comes first, because version 2 cannot use the controllers of a hierarchy of version
+     * 1. */
     for (int unified = 0; unified < 2; unified++)
         for (size_t i = 0; i < places.count; i++)
             if (places.items[i].unified == unified)

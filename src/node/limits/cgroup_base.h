@@ -1,7 +1,8 @@
-/* Manages the control group that contains the groups of all pods of this cluster, one per usable
- * hierarchy: trainyard-<number of the state directory>. The control process creates it before it
- * starts anything else, and removes groups without processes. <state>/run/cgroups records every
- * place where groups were created, because the next `trainyard up` may start in another place. */
+/* Manages the control group that contains the groups of all pods of this cluster. It is named
+ * trainyard-<number of the state directory> and exists in each usable hierarchy. The control
+ * process creates it before it starts anything else, and removes the groups of pods that no longer
+ * exist. <state>/run/cgroups records every place where groups were created, because the next
+ * `trainyard up` may start in another place. */
 #ifndef TRAINYARD_NODE_LIMITS_CGROUP_BASE_H
 #define TRAINYARD_NODE_LIMITS_CGROUP_BASE_H
 
@@ -20,18 +21,19 @@ struct cgroup_base *cgroup_base_free(struct cgroup_base *base);
 /* Copies the base for another thread into the arena. The copy need not be freed. */
 void cgroup_base_copy(struct arena *arena, const struct cgroup_base *base, struct cgroup_base *ret);
 
-/* Moves trainyard's own processes out of group `parent` into a group beside those of the pods. In
- * version 2 a group has either processes or child groups with controllers, and `trainyard up` may
- * run in a group that was delegated to this user. Returns true if `parent` may have such child
- * groups. */
+/* Moves trainyard's own processes from group `parent` into its child group CGROUP_SELF. In version
+ * 2 a group has either processes or child groups with controllers, and `trainyard up` may run in a
+ * group that was delegated to this user. Returns true if `parent` can now have child groups with
+ * controllers. */
 bool cgroup_base_step_aside(const char *state_dir, const char *parent);
 
-/* Removes the groups of pods for which `knows` returns false, both of this run and of earlier runs.
- */
+/* Removes the groups of pods for which `knows` returns false, and kills the processes in them.
+ * Searches the places of this run and of earlier runs. */
 typedef bool cgroup_base_knows(void *context, const char *uid);
 void cgroup_base_sweep(const char *state_dir, const struct cgroup_base *base,
                        cgroup_base_knows *knows, void *context);
-/* Removes all groups that this state directory ever had. Returns 0 if there are none. */
+/* Removes all groups that were ever recorded for this state directory, and kills the processes in
+ * them. Returns 0 if there are none. */
 int cgroup_base_destroy(const char *state_dir, struct err *err);
 
 /* Records where the groups of a pod will be created. Also removes groups that a killed supervisor

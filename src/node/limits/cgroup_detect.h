@@ -1,4 +1,4 @@
-/* Finds the control groups of this machine in the texts of /proc/self/cgroup and
+/* Finds the control group hierarchies of this machine in the texts of /proc/self/cgroup and
  * /proc/self/mountinfo. Pure: it opens no file, so tests describe each kind of machine by two
  * texts. limits/cgroup_base.c uses the result. */
 #ifndef TRAINYARD_NODE_LIMITS_CGROUP_DETECT_H

@@ -9,7 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-enum { WALKS_MAX = 4 }; /* walks of one place, if its directories are moved meanwhile */
+/* The most walks of one place. A walk is repeated if directories were moved meanwhile. */
+enum { WALKS_MAX = 4 };
 
 /* Returns false if there is no such limit. */
 static bool read_limit(const struct json *value, struct kube_quantity *ret)
@@ -77,8 +78,8 @@ bool storage_is_limited(const struct json *pod)
 
 /* ---- where it lies --------------------------------------------------------------------------- */
 
-/* Finds the kind of a volume. Returns false for secrets and volumes in memory, which do not count.
- */
+/* Finds the kind of a volume. Returns false for volumes that do not count. Only emptyDirs on disk,
+ * configMap and downwardAPI count. */
 static bool volume_kind(const struct json *volume, enum storage_kind *ret)
 {
     const struct json *empty = json_get(volume, "emptyDir");
@@ -181,7 +182,8 @@ void storage_measure(struct storage_place *places, size_t count)
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-/* Sums the places of a volume, of a container (by name), or of all (NULL). */
+/* Sums the used bytes of the volume (`volumes`) or container with this name, or of all places if
+ * `name` is NULL. */
 static int64_t storage_sum_places(const struct storage_place *places, size_t count, bool volumes,
                                   const char *name)
 {

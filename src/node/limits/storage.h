@@ -34,10 +34,11 @@ struct storage_place {
     size_t closed;  /* directories that could not be opened; their content is not counted */
 };
 
-/* Whether the pod has a limit of its own. */
+/* Whether the pod's spec limits its disk space. */
 bool storage_is_limited(const struct json *pod);
 
-/* Returns the number of places that count towards a limit of the pod. */
+/* Sets *ret to the places that count towards a limit, and returns their number. If the pod's spec
+ * has no limit, these are the STORAGE_LAYER places of its containers. */
 size_t storage_places(struct arena *arena, const struct json *pod, const char *pod_dir,
                       struct storage_place **ret);
 
@@ -45,8 +46,9 @@ size_t storage_places(struct arena *arena, const struct json *pod, const char *p
  * are counted in part. */
 void storage_measure(struct storage_place *places, size_t count);
 
-/* Returns why the pod is to be evicted, in the kubelet's words, or NULL. A pod whose measurement
- * stopped at a maximum is evicted too, because the rest could have any size. */
+/* Returns why the pod is to be evicted, in the kubelet's words, or NULL. A pod with limits in its
+ * spec is also evicted if a measurement stopped at a maximum, because the rest could have any size.
+ */
 const char *storage_judge(struct arena *arena, const struct json *pod,
                           const struct storage_place *places, size_t count);
 

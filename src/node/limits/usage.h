@@ -1,6 +1,7 @@
 /* Measures the resource usage of pods and of the machine, for metrics.k8s.io. A rate needs two
- * samples. The first request waits one second for the second sample; requests within the next
- * minute are answered at once. Without requests nothing is measured. */
+ * samples that are at least one second apart. If the last sample is older than a minute, a request
+ * takes a new one and is answered a second later. Otherwise the last sample is used as the first of
+ * the two. Without requests nothing is measured. */
 #ifndef TRAINYARD_NODE_LIMITS_USAGE_H
 #define TRAINYARD_NODE_LIMITS_USAGE_H
 
@@ -45,7 +46,7 @@ struct usage_meter;
 typedef void usage_collect(void *context, struct usage_sample *sample);
 struct usage_meter *usage_meter_new(struct loop *loop, usage_collect *collect, void *context);
 struct usage_meter *usage_meter_free(struct usage_meter *meter);
-/* Implements struct engine_pod_backend. */
+/* Implement `usage` and `usage_cancel` of struct engine_pod_backend. */
 void *usage_meter_ask(struct usage_meter *meter, engine_usage_done *done, void *done_context);
 void usage_meter_cancel(void *asked);
 

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reads the memory of a process without file mappings from /proc/PID/status. Returns false if there
- * is none. */
+/* Reads how much memory a process uses, not counting file mappings, from the text of
+ * /proc/PID/status. Returns false for a kernel thread and for a process that has ended. */
 bool usage_read_process_memory(const char *status, int64_t *ret_bytes);
 
 /* Reads how long the machine's processors were busy, in ticks, from /proc/stat. */

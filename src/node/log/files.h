@@ -18,16 +18,16 @@ struct node_log_place {
     int64_t size;   /* size of the file just before the last read */
 };
 
-/* Opens the oldest file at offset 0. If `tail_lines` is not negative, starts at the last
- * `tail_lines` lines instead. */
+/* Opens the oldest file at offset 0. If `tail_lines` is not negative, opens the place where the
+ * last `tail_lines` lines begin instead. */
 int node_log_files_open(const char *path, int64_t tail_lines, struct node_log_place *ret,
                         struct err *err);
 
 /* Like pread() at the place. */
 ssize_t node_log_files_read(struct node_log_place *place, void *data, size_t size);
 
-/* Must be called at the end of a file. Continues in the next file, or in the same file if it has
- * grown. Returns false if there is no next file yet. */
+/* Must be called at the end of a file. Moves to the next file, but stays in this file if it has
+ * grown since the last read. Returns false if there is no next file yet. */
 bool node_log_files_go_on(const char *path, struct node_log_place *place);
 
 /* Returns true if both descriptors refer to the same file. */

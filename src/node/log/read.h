@@ -15,8 +15,9 @@ int node_log_choose_run(const struct container_state *state, const struct json *
                         const char *container, bool previous, int64_t *ret_run, struct err *err);
 
 /* Finds the last `*lines` lines of a log file of this size. Returns the offset of the first of
- * them, and sets `*lines` to the number of missing lines. An unfinished last line counts only in
- * the newest file, because otherwise the next file contains the rest of that line. */
+ * them, and sets `*lines` to the number of lines that the file lacks. An unfinished last line
+ * counts only in the newest file, because otherwise the next file contains the rest of that line.
+ */
 int64_t node_log_tail_offset(int fd, int64_t size, bool is_newest, int64_t *lines);
 
 /* Converts whole records to the text that the client sees. Returns the number of bytes consumed. */

@@ -17,7 +17,7 @@
 #include <uv.h>
 
 enum {
-    PIECE_MAX = 64 * 1024, /* bytes per read; more than a record */
+    PIECE_MAX = 64 * 1024, /* bytes per read; more than the longest record */
     /* Bytes that the client has not received yet. Above this limit, reading pauses. */
     PENDING_MAX = 1024 * 1024,
 };
@@ -141,8 +141,8 @@ static void log_stream_pump(struct node_log_stream *stream)
 {
     if (http_pending(stream->exchange) > PENDING_MAX)
         return; /* the drain callback continues */
-    /* This is checked before the last read. So the file then contains everything that the container
-     * wrote. */
+    /* `run_ended` is checked before the file is read. If the run has ended, the file already has
+     * everything that the container wrote. */
     bool ended = stream->run_ended || !stream->follow;
     bool more = send_piece(stream) || log_stream_go_on(stream);
     if (stream->left == 0 || (!more && ended))

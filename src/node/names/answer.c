@@ -7,7 +7,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-enum { ALIASES_MAX = 8 }; /* the longest chain of aliases, which may be a cycle */
+enum { ALIASES_MAX = 8 }; /* most aliases that are followed; a chain may be a cycle */
 
 #define CLUSTER_DOMAIN "cluster.local"
 
@@ -75,7 +75,7 @@ static bool answer_wants_type(const struct dns_query *query, enum dns_type type)
 }
 
 /* Adds all records of one entry that match the query's type. Most clients use the first address, so
- * the order varies: the query's random number selects the first one. */
+ * the order varies: the random ID of the query selects the first one. */
 static void add_records(struct dns_answer *answer, const struct names_table *table,
                         const struct names_entry *entry, const char *owner)
 {
@@ -120,8 +120,9 @@ static bool take_alias(const char *alias, char ret[DNS_NAME_MAX + 1])
     return dns_is_name(ret);
 }
 
-/* Follows aliases until a name has records of the query's type. Returns true if the last name is
- * outside of the cluster and unknown. */
+/* Follows aliases until a name has records of the query's type. Returns true if the caller must ask
+ * another server for the last name: it is outside of the cluster, `learnt` has no reply about it,
+ * and the query is for an address. */
 static bool answer_follow_alias(struct dns_answer *answer, const struct names_table *table,
                                 const struct names_entry *entry, const struct names_learnt *learnt,
                                 char name[DNS_NAME_MAX + 1])

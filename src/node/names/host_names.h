@@ -1,8 +1,8 @@
 /* Gives pods with hostNetwork the names of services through /etc/hosts. Such pods are not in the
  * pod network, so they cannot reach the DNS responder. A resolv.conf cannot name a port, and port
- * 53 of the machine may belong to another server. So /etc/hosts lists the services that these pods
- * can reach. A headless service lists only its pods with hostNetwork. The file is updated while the
- * pod runs. */
+ * 53 of the machine may belong to another server. So /etc/hosts lists headless services with the
+ * addresses of their ready pods that have hostNetwork too. It does not list other services. The
+ * file is updated while the pod runs. */
 #ifndef TRAINYARD_NODE_NAMES_HOST_NAMES_H
 #define TRAINYARD_NODE_NAMES_HOST_NAMES_H
 
@@ -14,7 +14,8 @@ struct host_names_options {
     struct loop *loop;
     const char *state_dir;
     const char *const *node_names;
-    struct kube_informer *const *pods, *const *services; /* NULL until the informers exist */
+    /* Each points to an informer, or to NULL until that informer exists. */
+    struct kube_informer *const *pods, *const *services;
 };
 
 struct host_names *host_names_new(const struct host_names_options *options);

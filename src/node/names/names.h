@@ -1,7 +1,7 @@
 /* Computes the table of names from Services and Endpoints, by the DNS specification of Kubernetes.
- * A service's name has its cluster IP, a headless service's name the addresses of its endpoints,
- * and an ExternalName is an alias. Each port has an SRV record, and each address of a service a
- * PTR record. Pure. */
+ * The name of a service has its cluster IP. The name of a headless service has the addresses of its
+ * endpoints. The name of an ExternalName service is an alias. Each named port has an SRV record.
+ * Each cluster IP and each endpoint of a headless service has a PTR record. Pure. */
 #ifndef TRAINYARD_NODE_NAMES_NAMES_H
 #define TRAINYARD_NODE_NAMES_NAMES_H
 

@@ -1,8 +1,8 @@
 /* Forwards queries for names outside of the cluster to the machine's name servers, one server after
- * the other. Each attempt has another random number and another port, so that a host that cannot
- * see the query cannot forge the answer. Queries use UDP. If an answer is too long for UDP and the
- * client uses TCP, the query is repeated over TCP. This process is in the machine's network, so
- * names that resolve on the machine resolve in pods. */
+ * the other. Each attempt has another random message ID and another port, so that a host that
+ * cannot see the query cannot forge the answer. Queries use UDP. If an answer is too long for UDP
+ * and the client uses TCP, the query is repeated over TCP. This process is in the machine's
+ * network, so names that resolve on the machine resolve in pods. */
 #include "node/names/responder_internal.h"
 
 #include "base/buf.h"
@@ -38,7 +38,7 @@ struct forward {
     size_t resolver_count;
     int tries;
     bool over_tcp, connecting;
-    struct buf in; /* input over TCP */
+    struct buf in; /* bytes of the reply so far, for TCP */
     int fd;        /* the socket to the server, or -1 */
     bool is_dead;  /* freed later, because epoll may still report events for it */
     int64_t deadline_ms;

@@ -11,7 +11,7 @@
 #include "node/step/helper/epoll_watch.h"
 
 enum {
-    RESPONDER_PREFIX = 2,         /* the length before a message over TCP */
+    RESPONDER_PREFIX = 2,         /* bytes of the length field before a message over TCP */
     RESPONDER_QUERY_MAX = 4096,   /* bytes of a query: a name and an OPT record */
     RESPONDER_FORWARDS_MAX = 512, /* queries forwarded and not answered yet */
 };
@@ -21,11 +21,12 @@ struct responder {
     int epoll_fd;
     struct epoll_watch udp, tcp;
     struct names_table table;
-    struct list_head lines, forwards; /* sorted by deadline */
+    /* TCP connections and forwarded queries. Each list is sorted by deadline. */
+    struct list_head lines, forwards;
     struct list_head dead_lines,
         dead_forwards; /* freed after the events of this turn are handled */
     size_t line_count, forward_count;
-    int64_t accept_ms; /* the time to accept connections again; 0 means now */
+    int64_t accept_ms; /* the time to accept connections again; 0: accepting is not paused */
     struct resolver resolvers[RESOLVERS_MAX];
     size_t resolver_count;
     struct file_stamp resolv_stamp; /* the version of resolv.conf that `resolvers` was read from */

@@ -1,4 +1,4 @@
-/* Serves DNS clients over TCP. Each query and each answer follows its length. */
+/* Serves DNS clients over TCP. Each query and each answer is preceded by its length. */
 #include "node/names/responder_internal.h"
 
 #include "base/buf.h"
@@ -14,7 +14,7 @@ enum {
     LINES_MAX = 128,
     IDLE_MS = 10 * 1000,
     WAITING_MAX = 32, /* forwarded queries per connection */
-    /* Bytes of answers that the peer has not read. Above this limit it gets no more answers. */
+    /* Bytes of answers that the client has not read. Above this limit the connection is closed. */
     ANSWERS_MAX = 4 * DNS_TCP_MAX,
     ACCEPT_RETRY_MS = 100, /* pause after descriptors or memory were exhausted */
 };
@@ -44,7 +44,8 @@ static void line_end(struct responder_line *line)
     responder->line_count--;
 }
 
-/* Sends as many bytes as possible, and waits for the next event. */
+/* Sends as many bytes as possible. Then closes the connection if it is complete, or sets the events
+ * to wait for. */
 static void line_flush(struct responder_line *line)
 {
     while (line->out.size) {

@@ -20,7 +20,8 @@ struct names_port {
     const char *target;
 };
 
-/* An entry without records is the parent of other names: the name exists, but has no data. */
+/* An entry may have no records, such as the parent of other names. Then the name exists, but has no
+ * data. */
 struct names_entry {
     const char *name;
     const char *alias; /* CNAME, or NULL */

@@ -22,8 +22,8 @@ struct node_connect *node_connect_pod(struct loop *loop, struct node_namespaces 
                                       const char *address, int port, node_connect_done *done,
                                       void *context);
 /* Connects like a program in the pod. It first tries localhost in the pod's network, because some
- * servers listen only there, and then the pod's address. `directory` is the pod's directory; NULL
- * means that the pod uses the machine's network. */
+ * servers listen only there, and then the pod's address. `directory` is the pod's directory. NULL
+ * means that the pod uses the machine's network; then only localhost is tried. */
 struct node_connect *node_connect_inside(struct loop *loop, const char *directory,
                                          const char *address, int port, node_connect_done *done,
                                          void *context);

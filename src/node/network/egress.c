@@ -27,7 +27,7 @@ void egress_release(struct egress *way)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* What the file has of a struct egress. */
+/* The fields of struct egress that are stored in the file. */
 struct egress_record {
     enum egress_kind kind;
     char address[INET_ADDRSTRLEN];
@@ -81,8 +81,8 @@ static void egress_store(const char *state_dir, const struct egress *way)
         inet_ntop(AF_INET, &way->address, record.address, sizeof(record.address));
     buf_init(&text, TEXT_MAX);
     record_rows_write(&EGRESS_TABLE, &record, &text);
-    /* If the record is lost, the next run finds everything again, because names are derived from
-     * the state directory. */
+    /* If the record is lost, the next run replaces the link and the tables, because their names are
+     * derived from the state directory. */
     (void)file_write_atomic(path, text.data, text.size, 0600, NULL);
 }
 
@@ -168,8 +168,8 @@ int egress_close(const char *state_dir, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/run/way-out", state_dir);
     struct egress way;
-    /* Without a record this still removes root's setup, because its names are derived from the
-     * state directory. */
+    /* The names of root's link and tables are derived from the state directory, so they are removed
+     * even if the record says EGRESS_NONE. Without a record nothing is removed. */
     bool known = egress_load(state_dir, &way, NULL) == 0;
     int result = 0;
     if (known && geteuid() == 0 && way.kind != EGRESS_PROGRAM)

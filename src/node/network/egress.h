@@ -13,7 +13,8 @@
 #include <netinet/in.h>
 #include <stdbool.h>
 
-/* The link in the pod network, and the addresses of its ends. */
+/* The link in the pod network. If egress is a program, the ends of the link have the addresses
+ * EGRESS_GATEWAY and EGRESS_ADDRESS. */
 #define EGRESS_LINK  "tyout"
 #define EGRESS_RANGE "10.246.0.0" /* /16, from which each cluster takes four addresses */
 #define EGRESS_GATEWAY                                                                             \
@@ -26,7 +27,7 @@ enum egress_kind { EGRESS_NONE, EGRESS_KERNEL, EGRESS_PROGRAM };
 struct egress {
     enum egress_kind kind;
     char *program;          /* for EGRESS_PROGRAM */
-    struct in_addr address; /* for EGRESS_KERNEL: the address of the inner end */
+    struct in_addr address; /* for EGRESS_KERNEL: address of the end in the pod network */
     char *complaint;        /* the problem in one line, or NULL */
 };
 
@@ -37,12 +38,14 @@ int egress_load(const char *state_dir, struct egress *ret, struct err *err);
 void egress_open(const struct helper_options *options, int network_fd, bool nested);
 /* Returns the current problem in one line, or NULL. */
 char *egress_complaint(struct arena *arena, const char *state_dir);
-/* Removes the setup of every run. It does not end the helper, which ends with the other helpers
+/* Removes the links, addresses and tables that root has set up, if <state>/run/way-out exists, and
+ * removes that file. It does not end the egress program, which ends with the other helpers
  * (HELPER_EGRESS). */
 int egress_close(const char *state_dir, struct err *err);
 
-/* Chooses four consecutive addresses that no route in the text of /proc/net/route covers, starting
- * the search at `seed`. Returns false if none are free. Pure. */
+/* Chooses four consecutive addresses in EGRESS_RANGE that no route in the text of /proc/net/route
+ * covers, except the default route. The search starts at `seed`. Returns false if none are free.
+ * Pure. */
 bool egress_choose(const char *routes, uint32_t seed, struct in_addr *ret);
 
 #endif

@@ -8,9 +8,10 @@
 
 #include <stdbool.h>
 
-/* Whether root has all privileges that pods need, without a user namespace. */
+/* Whether this process is root and has all privileges that pods need, so that it needs no user
+ * namespace. */
 bool namespace_probe_is_privileged(void);
-/* Whether root has at least the privileges to become another user. */
+/* Whether this process is root and may become another user. */
 bool namespace_probe_can_become(void);
 
 /* Moves the calling process into a new user namespace, in which it is root. */

@@ -200,7 +200,7 @@ static int end_helpers(const char *state_dir, struct err *err)
     return result;
 }
 
-/* Ends pods and the helpers of their network. */
+/* Ends all pods and all helpers, and removes egress. */
 static int end_all(const char *state_dir, struct err *err)
 {
     int result = end_pods(state_dir, err);
@@ -244,7 +244,7 @@ static int find_holder(struct node_namespaces *space, const char *state_dir, con
     return 0;
 }
 
-/* Ends helpers that belong to another pod network than the current one. */
+/* Starts the service proxy and the DNS responder if they are not running. */
 static int find_helpers(const struct node_namespaces *space, const struct node_options *options,
                         struct err *err)
 {

@@ -24,7 +24,7 @@ enum { NODE_SPACE_FILE_MAX = 64 };
 void node_namespaces_network_file(const struct node_namespaces *space,
                                   char ret[NODE_SPACE_FILE_MAX]);
 
-/* Returns the groups below which this cluster's pods have their control groups. */
+/* Returns the control groups that contain the control groups of this cluster's pods. */
 struct cgroup_base;
 const struct cgroup_base *node_namespaces_groups(const struct node_namespaces *space);
 
@@ -39,9 +39,9 @@ int node_pod_socket(const char *directory, int domain, int type, int protocol, i
                     struct err *err);
 
 /* Ends the pod with this directory, even if another process started it, and waits for its end.
- * Returns 0 if it has ended already. The call waits for the grace period and 30 seconds more, or
- * for 3 seconds if there is no grace period. Then it kills a supervisor that has not ended. In
- * plain mode it searches /proc for remaining processes. */
+ * Returns 0 if it has ended already. The call waits at most for the grace period and 30 seconds
+ * more, or for 3 seconds if there is no grace period. Then it kills a supervisor that has not
+ * ended. In plain mode it also ends remaining processes of the pod, which it finds in /proc. */
 int node_pod_end(const char *directory, bool plain, int64_t grace_ms, struct err *err);
 
 #endif

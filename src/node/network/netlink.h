@@ -1,6 +1,7 @@
 /* Configures links, addresses and routes of the pod network over rtnetlink. It has a message
- * builder of fixed size, and the requests that the network needs. The static trainyard-step uses
- * it, so it depends on no library. */
+ * builder with a buffer of fixed size, and the requests that the network needs. `fd` is a
+ * NETLINK_ROUTE socket; each request applies to the network namespace of that socket. The static
+ * trainyard-step uses it, so it depends on no library. */
 #ifndef TRAINYARD_NODE_NETWORK_NETLINK_H
 #define TRAINYARD_NODE_NETWORK_NETLINK_H
 
@@ -40,8 +41,8 @@ int netlink_link_up(int fd, const char *name, struct err *err);
 int netlink_link_delete(int fd, const char *name,
                         struct err *err); /* returns 0 if the link is missing */
 int netlink_bridge_add(int fd, const char *name, const unsigned char mac[6], struct err *err);
-/* Creates a veth pair. `name` is in this namespace, up, and attached to the bridge if `bridge` is
- * not NULL. `peer` is its other end, in the namespace `peer_netns`. */
+/* Creates a veth pair. The end `name` is in the socket's namespace. It is brought up, and attached
+ * to `bridge` unless that is NULL. The end `peer` is in the namespace `peer_netns`. */
 int netlink_veth_add(int fd, const char *name, const char *bridge, const char *peer, int peer_netns,
                      const unsigned char peer_mac[6], struct err *err);
 int netlink_address_add(int fd, const char *name, struct in_addr address, int prefix,
@@ -54,7 +55,7 @@ int netlink_local_route_add(int fd, const char *name, struct in_addr range, int 
 int netlink_default_route_add(int fd, const char *name, struct in_addr gateway, struct err *err);
 /* Routes packets with this mark by this table first. */
 int netlink_mark_rule_add(int fd, uint32_t mark, int table, struct err *err);
-/* Whether packets with this mark to this address stay in the namespace. */
+/* Sets *ret to whether packets with this mark to this address stay in the namespace. */
 int netlink_mark_is_local(int fd, uint32_t mark, struct in_addr address, bool *ret,
                           struct err *err);
 /* Makes the address unreachable from this namespace. Returns 0 if it is unreachable already. */

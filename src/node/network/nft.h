@@ -1,6 +1,6 @@
 /* Implements the part of nf_tables that the pod network and egress need, over netlink. A table with
- * base chains and rules is sent as one batch, which the kernel applies as a whole or not at all. No
- * program and no library must be installed. Only family ip is supported. */
+ * base chains and rules is sent as one batch, which the kernel applies as a whole or not at all.
+ * This code needs no program and no library. Only family ip is supported. */
 #ifndef TRAINYARD_NODE_NETWORK_NFT_H
 #define TRAINYARD_NODE_NETWORK_NFT_H
 
@@ -66,9 +66,8 @@ void nft_rule_end(struct nft_rule *rule, struct nft_batch *batch);
 /* `fd` is a NETLINK_NETFILTER socket. Returns -ERR_UNSUPPORTED if the kernel has no nf_tables. */
 int nft_batch_send(int fd, const struct nft_batch *batch, struct err *err);
 
-/* Finds another owner's chain that drops forwarded packets by default, and returns its table and
- * name as "filter FORWARD". Returns false if there is no such chain or the kernel does not answer.
- */
+/* Finds a chain of any program whose policy drops forwarded packets, and returns its table and name
+ * as "filter FORWARD". Returns false if there is no such chain or the kernel does not answer. */
 bool nft_find_forward_drop(int fd, char ret[2 * NFT_NAME_MAX]);
 /* Like nft_find_forward_drop(), but for one message of the kernel's answer. For tests. */
 bool nft_chain_drops_forward(const struct nlmsghdr *message, char ret[2 * NFT_NAME_MAX]);

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The maximum of events per pod. Finding the process that holds a port reads all of /proc. */
+/* The maximum of events per container. Finding the process that holds a port reads all of /proc. */
 enum { TOLD_MAX = 10 };
 
 #define COMPONENT "trainyard-node"

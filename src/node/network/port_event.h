@@ -19,8 +19,8 @@ struct port_wanted {
 void port_event_refused(struct kube_client *client, const struct json *about,
                         const struct port_wanted *wanted, int why, const char *then);
 
-/* Sends a Warning event for each container port of the pod that cannot be bound on the machine now.
- * Used before a pod without its own network starts. */
+/* Sends a Warning event for each container port of the pod that cannot be bound on the machine now,
+ * at most 10 per container. Used before a pod without its own network starts. */
 void port_event_check_pod(struct kube_client *client, const struct json *pod, const char *address);
 
 #endif

@@ -13,7 +13,7 @@
 bool node_port_holder(int type, struct in_addr address, uint16_t port, char *text, size_t size);
 
 /* Returns the inode of a socket if this line of /proc/net/tcp, udp, tcp6 or udp6 describes a socket
- * that listens at this address. Otherwise returns 0. Pure. */
+ * that listens at this address or at all addresses. Otherwise returns 0. Pure. */
 uint64_t node_port_holder_inode(const char *line, int type, struct in_addr address, uint16_t port);
 
 #endif

@@ -27,7 +27,8 @@ enum { MARK = 1, ROUTE_TABLE = 100 };
 static const struct {
     const char *path, *value;
 } SYSCTLS[] = {
-    /* The gateway sends packets back over the bridge on which they came. Here that is intended. */
+    /* The gateway sends packets back over the bridge on which they came. That is intended, so it
+     * must not send redirects. */
     {IPV4 "conf/all/send_redirects", "0"},
     {IPV4 "conf/" POD_NETWORK_BRIDGE "/send_redirects", "0"},
     /* With the mark, source validation would treat every pod's address as local and drop the

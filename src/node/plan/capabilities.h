@@ -1,5 +1,5 @@
 /* Computes the capabilities of a container's root. The planner reads the capabilities in a
- * manifest. trainyard-step never grants more than a sandbox can contain. */
+ * manifest. trainyard-step never grants more than capabilities_most(). */
 #ifndef TRAINYARD_NODE_PLAN_CAPABILITIES_H
 #define TRAINYARD_NODE_PLAN_CAPABILITIES_H
 

@@ -6,7 +6,7 @@
 #include "node/objects.h"
 #include "node/pod/record/spec.h"
 
-/* Data of a pod and its node that fields can refer to. */
+/* Data of a pod and its node that fieldRef and resourceFieldRef can refer to. */
 struct pod_facts {
     const struct json *pod;
     const char *hostname;
@@ -43,8 +43,8 @@ int environment_resource(struct arena *arena, const struct pod_facts *facts,
 typedef void environment_skipped(void *context, const char *kind, const char *name,
                                  const char *keys);
 
-/* Adds the variables of the namespace's services, unless the pod disables them, and the variables
- * of the API. */
+/* Adds the variables of the namespace's services, unless enableServiceLinks is false, and the
+ * variables of the API. */
 void environment_add_services(struct arena *arena, const struct pod_facts *facts,
                               const struct node_objects *objects, struct pod_strings *ret);
 

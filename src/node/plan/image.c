@@ -1,4 +1,4 @@
-/* Plans what a container takes from its image: root, user and working directory. */
+/* Plans what a container takes from its image: root, user, working directory and stop signal. */
 #include "node/plan/internal.h"
 
 #include "base/str.h"

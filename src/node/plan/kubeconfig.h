@@ -14,8 +14,8 @@
 /* A container that mounts the files of its service account here gets the variable KUBECONFIG. */
 #define POD_ACCOUNT_MOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
 
-/* Returns the directory in /run for files of other users. Only root can write in /run, so this
- * works only for a cluster that root runs. */
+/* Returns the directory in /run for files that other users read. Only root can write in /run, so
+ * only a cluster that root runs can use it. */
 char *plan_handout_dir(struct arena *arena, const char *state_dir);
 
 struct plan_kubeconfig {

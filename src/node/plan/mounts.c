@@ -65,8 +65,8 @@ static void plan_message(struct planner *p, const struct json *container, struct
         pod_container_add_mount(p->arena, ret, target, arena_strdup(p->arena, source));
 }
 
-/* Mounts the hosts file of a pod on the machine's network. It lists the services that the pod can
- * reach. The control process changes the file while the pod runs. */
+/* Mounts the hosts file of a pod on the machine's network. The control process updates the names of
+ * services in this file while the pod runs (names/host_names.h). */
 static void mounts_add_hosts(struct planner *p, struct pod_container *ret)
 {
     if (plan_uses_host_network(p->input->pod))

@@ -1,5 +1,6 @@
-/* Plans a container without namespaces. It sees all files of the machine. Mounts are refused,
- * except where a variable can replace them. */
+/* Plans a container without namespaces. It sees all files of the machine. It has no mounts. A
+ * volumeMount is refused unless it is a hostPath at its own path, or a mount of the service account
+ * or of a step's wrapper, whose paths are passed in another way. */
 #include "node/plan/internal.h"
 
 #include "base/str.h"
@@ -145,8 +146,8 @@ static void plain_replace_prefix(struct pod_container *container, const char *wo
             container->arguments.items[i] = by;
 }
 
-/* Replaces the paths of a pipeline step's wrapper, script and output file, which are in the pod's
- * directory. */
+/* Replaces the paths of a pipeline step's wrapper, script and output file by their paths in the
+ * pod's directory. */
 static void find_wrapper(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     const struct pod_strings *words = &ret->arguments;
@@ -176,7 +177,8 @@ static void plan_directory(const struct planner *p, struct pod_container *ret)
         ret->directory = ret->layer;
 }
 
-/* Replaces programs by their path on the machine. Other pods find them in a common directory. */
+/* Replaces programs by their path on the machine. Pods with namespaces find them in
+ * IMAGE_TOOLS_DIRECTORY. */
 void plan_plain_command(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     plain_replace_prefix(ret, IMAGE_TRAINER_PATH, p->input->trainer_path);

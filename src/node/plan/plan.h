@@ -21,7 +21,7 @@ struct plan_input {
     int api_port;                /* the API's port on 127.0.0.1 */
     const char *trainer_path;
     const char *step_path;
-    const char *prober; /* this program, for probes over TLS */
+    const char *prober; /* the path of this program, which is started for probes over TLS */
     /* The wall time at which the node accepted the pod. The pod's deadline counts from this time.
      */
     int64_t started_ms;
@@ -38,7 +38,7 @@ struct plan_input {
 struct plan_refusal {
     const char *reason;
     const char *container;
-    bool may_heal; /* the missing object may still be created */
+    bool may_heal; /* an object is missing that may still be created */
 };
 
 bool plan_uses_host_network(const struct json *pod);

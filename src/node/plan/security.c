@@ -19,7 +19,7 @@ static uint64_t security_capabilities_named(const struct json *list)
     return bits;
 }
 
-/* Like container runtimes: a dropped capability is removed unless it is added by name. */
+/* As in container runtimes, a capability that is both dropped and added is granted. */
 static uint64_t plan_capabilities(struct planner *p, const struct json *wanted)
 {
     uint64_t add = security_capabilities_named(json_get(wanted, "add")),

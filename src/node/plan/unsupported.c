@@ -112,7 +112,8 @@ static bool is_in(const struct json *text, const char *word)
     return json_text(text) && strstr(json_text(text), word);
 }
 
-/* Whether the word is in the container's command or in a variable. */
+/* Whether the text `word` occurs in the container's command or args, or in the value of one of its
+ * environment variables. */
 static bool unsupported_container_names(const struct json *container, const char *word)
 {
     static const char *const LISTS[] = {"command", "args"};
@@ -129,9 +130,9 @@ static bool unsupported_container_names(const struct json *container, const char
     return false;
 }
 
-/* Whether the container needs a file for its termination message. The wrapper of a pipeline's step
- * gets the path of the file in another way. Every pod has the default path, so the default path
- * alone does not count. */
+/* Whether the container needs a file for its termination message: its path is not the default, or
+ * its command or environment names the path. A pipeline step gets the path from its wrapper, so it
+ * does not count. A container with FallbackToLogsOnError does not count either. */
 static bool wants_message_file(const struct json *container)
 {
     const char *path = json_get_string(container, "terminationMessagePath", KUBE_MESSAGE_PATH);

@@ -6,14 +6,14 @@
 
 #include <stdint.h>
 
-/* Facts about the containers that pod/status.c collects. */
+/* Facts about a pod and its containers, collected by pod/status.c. */
 struct pod_health {
     const char *phase;
-    bool has_sandbox; /* the pod's network exists, so containers can start */
-    bool initialized;
+    bool has_sandbox;    /* the pod has an address and a state, and is not finished */
+    bool initialized;    /* all init containers are complete, or a main container has run */
     const char *evicted; /* the message of the eviction, or NULL */
-    const char *incomplete,
-        *unready; /* the names of containers, separated by blanks; NULL if there are none */
+    const char *incomplete, *unready; /* init containers that are not complete, and containers that
+                                         are not ready: names separated by blanks, or NULL */
 };
 
 void pod_health_add_name(struct arena *arena, const char **names, const char *name);

@@ -1,6 +1,6 @@
 /* Evicts a pod that uses more disk space than its limits allow, as the kubelet does. A walk over
- * the pod's files on a thread of the pool measures the space. At most one walk runs at a time on
- * the machine, and long pauses between walks keep the load low. */
+ * the pod's files on a thread of the pool measures the space. Only one pod of the machine is
+ * measured at a time, and long pauses between the walks of a pod keep the load low. */
 #include "node/pod/runner_internal.h"
 
 #include "node/limits/storage.h"
@@ -12,10 +12,11 @@
 #include <stdlib.h>
 
 enum {
-    MEASURE_EACH_MS = 2 * 1000,
-    MEASURE_DEFAULT_MS = 30 * 1000, /* for a pod with only the default limit, which is large */
-    MEASURE_REST = 20,              /* pause after a walk, as a multiple of its duration */
-    MEASURE_TURN_MS = 50,           /* pause while the walk of another pod runs */
+    MEASURE_EACH_MS = 2 * 1000, /* period for a pod whose spec limits its disk space */
+    MEASURE_DEFAULT_MS =
+        30 * 1000,            /* period for a pod with only the default limit, which is large */
+    MEASURE_REST = 20,        /* pause after a walk, as a multiple of its duration */
+    MEASURE_TURN_MS = 50,     /* pause while the walk of another pod runs */
     EVICTION_GRACE_MS = 1000, /* short like the kubelet's, because the pod is filling the disk */
 };
 

@@ -15,8 +15,8 @@ struct pod_exec *pod_exec_new(struct loop *loop, const char *directory,
                               const struct engine_pod_command *command,
                               const struct engine_pod_command_handler *handler, void *context);
 void pod_exec_resize(struct pod_exec *exec, int columns, int rows);
-/* Abandons the command, for which no client waits any more. If the command runs, the supervisor
- * ends it. */
+/* Must be called when the client has disconnected. The supervisor then ends an exec command that
+ * still runs; a container's own command keeps running. */
 void pod_exec_close(struct pod_exec *exec);
 
 #endif

@@ -1,7 +1,7 @@
 /* The directory that all pods of one job on this machine share, also if they run on different nodes
  * of the machine. Trainers use it to pass each other descriptors of shared memory. The directory is
- * created when the first pod of the job is planned and removed after the last pod. No pod of
- * another job sees it. */
+ * created when the first pod of the job is planned, and removed when the last pod of the job on
+ * this machine has been deleted. No pod of another job sees it. */
 #ifndef TRAINYARD_NODE_POD_PEERS_H
 #define TRAINYARD_NODE_POD_PEERS_H
 
@@ -23,8 +23,9 @@ int peers_prepare(struct arena *arena, const char *state_dir, const char *name,
  * points into the spec. */
 const char *peers_of_spec(const char *state_dir, const struct pod_spec *spec);
 
-/* Removes the directory after the last pod of the job. `uid` is the uid of that pod. The directory
- * is renamed at once, so that a later pod of the job can create a new one. */
+/* Removes the directory after the last pod of the job. The directory is renamed at once, so that a
+ * later pod of the job can create a new one. `uid`, the uid of the last pod, makes the new name
+ * unique. */
 void peers_throw(struct trash *trash, const char *state_dir, const char *name, const char *uid);
 /* Removes the directories for which is_wanted() returns false: those of jobs whose pods were
  * deleted while no server ran. */

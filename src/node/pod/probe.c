@@ -4,8 +4,8 @@
 enum {
     /* A program needs a moment until it listens; an earlier try would only produce a warning. */
     FIRST_TRY_MS = 1000,
-    /* Until a container has been ready once, its readiness is tried after 1 s, 2 s, 4 s, …. After
-     * this number of failures the probe's period is used. */
+    /* Until one try of the readiness probe has passed, the pauses between tries are 1 s, 2 s, 4 s,
+     * …, but at most the probe's period. After this number of failures the period is used. */
     EAGER_DOUBLINGS = 10,
 };
 
@@ -73,8 +73,8 @@ int64_t probe_set_next(const struct probe_set *set, enum probe_kind kind)
     return set->figures[kind]->given && !run->over && is_its_time ? run->next_ms : INT64_MAX;
 }
 
-/* Until a container has been ready once, its readiness is tried more often than the period says. A
- * failure has no effect then, and readiness is noticed earlier. */
+/* Until one try of the readiness probe has passed, tries are more frequent than the period says.
+ * The container is not ready yet, so failures have no effect, and readiness is noticed earlier. */
 static int64_t probe_period(const struct probe_set *set, enum probe_kind kind)
 {
     const struct probe_figures *figures = set->figures[kind];

@@ -22,10 +22,10 @@ struct probe_figures {
 struct probe_run {
     int64_t next_ms;  /* the time of the next try */
     int64_t in_a_row; /* consecutive tries with the result `last` */
-    bool last;
-    bool passes;     /* the outcome after the thresholds are applied */
-    bool has_passed; /* the probe has passed at least once in this run of the container */
-    bool over;       /* no further try follows in this run */
+    bool last;        /* the newest result; true means passed */
+    bool passes;      /* the outcome after the thresholds are applied */
+    bool has_passed;  /* at least one try has passed in this run of the container */
+    bool over;        /* no further try follows in this run */
 };
 
 /* The probes of one container during one run. */
@@ -37,8 +37,8 @@ struct probe_set {
 /* Begins a run of the container, which has started at `now_ms`. */
 void probe_set_begin(struct probe_set *set, int64_t now_ms);
 
-/* Returns the time at which the next try of this kind is due. Returns INT64_MAX if no try follows,
- * or while the startup probe has not passed. */
+/* Returns the time at which the next try of this kind is due. Returns INT64_MAX if no try follows.
+ * For liveness and readiness it also returns INT64_MAX until the startup probe has passed. */
 int64_t probe_set_next(const struct probe_set *set, enum probe_kind kind);
 /* Records that a try starts now, and sets the time of the next one. */
 void probe_set_tried(struct probe_set *set, enum probe_kind kind, int64_t now_ms);

@@ -1,5 +1,6 @@
 /* Sends a pod's status and the confirmation of its deletion to the API. A runner has at most one
- * such request in flight; each answer calls pod_runner_work(). */
+ * such request in flight. After the answer, or after a pause if the server has refused the request,
+ * pod_runner_work() continues. */
 #include "node/pod/runner_internal.h"
 
 #include "node/pod/status.h"
@@ -45,8 +46,8 @@ void pod_runner_see(struct pod_runner *runner, struct kube_object *object)
 
 static void retry_later(struct pod_runner *runner, const struct err *err)
 {
-    /* These codes mean that the pod is deleted, and perhaps that another pod has its name. The
-     * informer will report the deletion. */
+    /* ERR_NOT_FOUND and ERR_CONFLICT mean that the pod is deleted, and perhaps that another pod has
+     * its name. The informer will report the deletion. */
     if (err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT)
         loop_timer_start(&runner->retry, API_RETRY_MS);
 }

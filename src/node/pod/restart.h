@@ -44,14 +44,14 @@ void restart_rule_write(const struct restart_rule *rule, struct buf *buf);
 
 struct restart_decision {
     bool restart;
-    int64_t delay_ms; /* after the container's end */
+    int64_t delay_ms; /* time from the end of the run to the restart */
     int level;        /* the `level` for the next call */
 };
 
 /* Decides whether and when the container runs again. The rules are checked first; the policy
- * decides if no rule matches. `rules` may be NULL. `init` marks an init container, which does not
- * run again after success. `level` is 0 at the first call. The first restart comes at once, the
- * next ones after 10 s, 20 s, … 5 min. */
+ * decides if no rule matches. `rules` may be NULL. `init` marks an init container other than a
+ * sidecar, which does not run again after success. `ran_ms` is the duration of the run. `level` is
+ * 0 at the first call. The first restart comes at once, the next ones after 10 s, 20 s, … 5 min. */
 struct restart_decision restart_decide(enum restart_policy policy,
                                        const struct restart_rules *rules, bool init, int exit_code,
                                        int level, int64_t ran_ms);

@@ -20,7 +20,7 @@
 #include <string.h>
 
 enum {
-    RESPAWN_FIRST_MS = 100, /* pause after a supervisor was killed; doubles */
+    RESPAWN_FIRST_MS = 100, /* wait before the next supervisor is started; doubles each time */
     RESPAWN_MAX_MS = 60 * 1000,
 };
 
@@ -174,7 +174,8 @@ static void on_supervisor_alive(void *context)
     pod_runner_load_state(runner, true);
     pod_runner_tell_deadline(runner);
     if (!runner->host->plain && plan_uses_host_network(runner_pod(runner)))
-        host_names_changed(runner->host->host_names); /* since its hosts file was written */
+        host_names_changed(runner->host->host_names); /* the names may have changed since the pod's
+                                                         hosts file was written */
     pod_runner_work(runner);
 }
 
@@ -262,7 +263,8 @@ static bool runner_has_shares(const struct pod_spec *spec, const char *const *sh
 
 /* Takes over the spec that an earlier control process wrote. The pod is planned again if the
  * machine was rebooted, because its volumes were written without fsync. It is also planned again if
- * `up` now shares other directories. */
+ * `up` now shares other directories, or if pods had namespaces then and have none now, or the
+ * reverse. */
 static void runner_restore_spec(struct pod_runner *runner)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

@@ -19,25 +19,25 @@ struct pod_host {
     struct node_namespaces *space;
     const struct cgroup_base *groups; /* the parent of the pods' control groups */
     const char *state_dir;
-    struct node_size size; /* the size of each node */
-    const char
-        *handout_dir; /* for files that containers of other users read; see plan/kubeconfig.h */
-    int api_port;     /* the API's port on 127.0.0.1 */
+    struct node_size size;   /* the size of each node */
+    const char *handout_dir; /* the directory for files that containers which run as other users
+                                must read; see plan/kubeconfig.h */
+    int api_port;            /* the API's port on 127.0.0.1 */
     const char *step_path;
-    const char *prober; /* this program, for probes over TLS */
+    const char *prober; /* the path of this program, which is started for probes over TLS */
     const char *trainer_path;
-    const char *network; /* the lock file of the pod network's holder */
-    bool nested;
-    const char *plain; /* the reason why pods have no namespaces; NULL if they have them */
-    const char *home;  /* the home directory of the user who runs the cluster, or NULL */
-    const char *resolv_conf;
+    const char *network;       /* the lock file of the pod network's holder */
+    bool nested;               /* trainyard runs as an ordinary user */
+    const char *plain;         /* the reason why pods have no namespaces; NULL if they have them */
+    const char *home;          /* the home directory of the user who runs the cluster, or NULL */
+    const char *resolv_conf;   /* the text of the machine's resolv.conf */
     const char *const *shares; /* directories that every pod shares, ends with NULL; or NULL */
     struct node_objects objects;
-    struct node_object_source source; /* the same objects, but the caller can keep them */
+    struct node_object_source source; /* the same objects; the caller can take references */
     struct addresses addresses;
     struct host_names *host_names;
     struct pod_sweeper *sweeper; /* removes the files of deleted pods */
-    size_t starting;             /* runners in RUNNER_STARTING */
+    size_t starting;             /* the number of runners in RUNNER_STARTING */
     bool is_measuring;           /* some pod's use of the disk is being measured */
     /* Called when the runner with this uid has no work left. The callee frees the runner. */
     void (*done)(void *context, const char *uid);
@@ -61,7 +61,8 @@ void pod_runner_update(struct pod_runner *runner, struct kube_object *pod);
 /* Tries to start a refused pod again on the loop's next turn. Called when an object that the pod
  * needs may exist now. */
 void pod_runner_retry(struct pod_runner *runner);
-/* Must be called when the pod is gone from the API. Ends its processes and removes its files. */
+/* Must be called when the pod is gone from the API. The runner then ends the pod's processes,
+ * removes its files and calls pod_host.done, perhaps before this function returns. */
 void pod_runner_forget(struct pod_runner *runner);
 
 /* Updates the pod's volumes after a config map or secret has changed. */

@@ -16,7 +16,7 @@
 #define POD_RUNNER_COMPONENT "kubelet" /* reported as the source of events */
 
 enum runner_state {
-    RUNNER_WAITING,  /* waits for its turn, for objects of the API, or to start a new supervisor */
+    RUNNER_WAITING,  /* no supervisor lives; the pod waits to be started, or to be started again */
     RUNNER_STARTING, /* the pod is being planned, or its supervisor is being started */
     RUNNER_RUNNING,  /* the supervisor lives */
     RUNNER_ENDED,    /* no process of the pod runs, and none will */
@@ -30,16 +30,16 @@ struct runner_call {
 
 struct pod_runner {
     struct pod_host *host;
-    struct kube_object *object; /* the newest version that the runner has seen */
+    struct kube_object *object; /* the newest version of the pod that the runner has seen */
     bool forgotten;             /* the pod is gone from the API */
     char *uid, *directory;
     int node; /* the node's number, or POD_NODE_AWAY */
     char *node_address;
     char address[INET_ADDRSTRLEN]; /* "" until the pod has one */
-    char *peers;   /* the name of the directory that the pod shares with its job, or NULL */
-    bool has_spec; /* the pod was planned during this boot of the machine, and with the current
-                      settings */
-    int64_t started_ms;
+    char *peers;        /* the name of the directory that the pod shares with its job, or NULL */
+    bool has_spec;      /* the pod was planned during this boot of the machine, and with the current
+                           settings */
+    int64_t started_ms; /* the wall time at which the node accepted the pod */
     int64_t deadline_ms;          /* the deadline in the spec; 0 means none */
     struct state_machine machine; /* an enum runner_state */
     struct plan_preparation
@@ -49,17 +49,17 @@ struct pod_runner {
     bool has_state;
     char refusal_reason[POD_REASON_MAX], refusal_message[POD_MESSAGE_MAX], refusal_container[64];
     struct loop_timer retry;
-    int64_t respawn_ms;
+    int64_t respawn_ms;      /* the wait before the next supervisor is started */
     int64_t stopped_with_ms; /* the shortest grace period sent to the supervisor, or -1 */
     bool was_stop_lost; /* the order to end the pod could not be stored; storing is tried again */
-    bool was_deletion_told; /* the supervisor got an order that says that the pod is deleted */
-    struct runner_call *call;
-    struct runner_call *
-        token_call; /* a token request in progress; the runner is in RUNNER_WAITING until it ends */
+    bool was_deletion_told;   /* the supervisor got an order that says that the pod is deleted */
+    struct runner_call *call; /* the write of the status or the deletion in progress, or NULL */
+    struct runner_call *token_call; /* the token request in progress, or NULL; the pod is planned
+                                       only after the answer */
     struct map tokens; /* tokens of the service account by audience, until the pod is planned */
-    char *published;   /* the status that the API has accepted last */
-    bool deleted;      /* the deletion was confirmed to the API */
-    struct loop_timer measure; /* runs until the next measurement of the disk */
+    char *published;   /* the status that was sent last; NULL if the API has refused it */
+    bool deleted;      /* the confirmation of the deletion was sent to the API */
+    struct loop_timer measure; /* runs until the next measurement of the pod's use of the disk */
     struct storage_walk *walk; /* the measurement in progress, or NULL */
     bool was_gap_told; /* an event was sent that not all of the pod's files can be measured */
 };
@@ -69,7 +69,8 @@ static inline const struct json *runner_pod(const struct pod_runner *runner)
     return runner->object->json;
 }
 
-/* Takes the next step. The runner may be freed afterwards. */
+/* Does what is due now: starts, ends or measures the pod, and reports its status. This call may
+ * free the runner (pod_host.done). */
 void pod_runner_work(struct pod_runner *runner);
 
 enum runner_state pod_runner_state(const struct pod_runner *runner);
@@ -105,13 +106,15 @@ void pod_runner_stop(struct pod_runner *runner, int64_t grace_ms, const char *re
 /* Sends a Warning event about the pod. */
 void pod_runner_warn(struct pod_runner *runner, const char *reason, const char *message);
 
-/* Measures the pod's use of the disk from now on, if the pod has limits for it (pod/eviction.c). */
+/* Measures the pod's use of the disk from now on (pod/eviction.c), more often if the pod's spec
+ * limits it. */
 void pod_runner_begin_measuring(struct pod_runner *runner);
 void pod_runner_end_measuring(struct pod_runner *runner);
 void pod_runner_on_measure(struct loop_timer *timer);
 
-/* Requests the tokens that the pod's volumes need. Returns true if no token is missing. Otherwise
- * pod_runner_work() or pod_runner_refuse() is called when the answer comes. */
+/* Returns true if the runner has all tokens that the pod's volumes need. Otherwise requests the
+ * next missing token. When the answer comes, pod_runner_work() is called, after pod_runner_refuse()
+ * if the request has failed. */
 bool pod_runner_has_tokens(struct pod_runner *runner);
 /* Reports why the pod cannot start, and tries again later. */
 void pod_runner_refuse(struct pod_runner *runner, const struct plan_refusal *refusal,
@@ -119,15 +122,16 @@ void pod_runner_refuse(struct pod_runner *runner, const struct plan_refusal *ref
 
 /* Sends the supervisor a deadline that was changed since the pod was planned. */
 void pod_runner_tell_deadline(struct pod_runner *runner);
-/* Updates the volumes that show the pod's metadata, if it differs from `before`, the pod's older
- * version. */
+/* Compares the pod with `before`, its older version. If labels or annotations differ, updates the
+ * volumes that show the pod's metadata. If an image differs, reports that the change has no
+ * effect. */
 void pod_runner_refresh_own(struct pod_runner *runner, const struct json *before);
-/* Updates all volumes of the pod. Called if config maps or secrets have changed while it was
- * planned. */
+/* Updates all volumes of the pod that show objects of the API. Called if config maps or secrets
+ * have changed while the pod was planned. */
 void pod_runner_refresh_all(struct pod_runner *runner);
 
-/* Takes over the object if it is newer. The object of an informer may be older than the answer to
- * the runner's own write. */
+/* Replaces the runner's version of the pod by `object`, unless `object` is older. The object of an
+ * informer may be older than the answer to the runner's own write. */
 void pod_runner_see(struct pod_runner *runner, struct kube_object *object);
 /* Writes the status if it has changed. Returns true if a request is in progress for it. */
 bool pod_runner_publish(struct pod_runner *runner);

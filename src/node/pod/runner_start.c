@@ -16,7 +16,7 @@
 
 enum {
     REFUSED_RETRY_MS = 2 * 1000, /* the missing object may exist by then */
-    HOSTS_MAX = 4 * 1024 * 1024, /* of /etc/hosts; some users list every blocked host */
+    HOSTS_MAX = 4 * 1024 * 1024, /* bytes of /etc/hosts; some users list every blocked host */
 };
 
 /* Sends an event with the kubelet's words. A refusal because of a volume concerns the whole pod,
@@ -169,8 +169,8 @@ void pod_runner_start(struct pod_runner *runner)
         pod_runner_refuse_sandbox(runner, &err);
         return;
     }
-    /* The name is stored before the pod is planned, because the directory must also be removed if
-     * planning fails. */
+    /* The name of the peers directory is stored before the pod is planned, because the directory
+     * must also be removed if planning fails. */
     if (!runner->has_spec) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         pod_runner_keep_peers(runner, peers_name(arena, runner_pod(runner)));

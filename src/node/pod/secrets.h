@@ -1,5 +1,5 @@
 /* The list of files outside of the state directory that contain the cluster's secrets. These are
- * the kubeconfig files of the admin that `up --kubeconfig` has written in this and in earlier runs.
+ * the kubeconfig files of the admin that this and earlier runs of `up --kubeconfig` have written.
  * The list is stored in <state>/secrets. The supervisor reads it at each start of a container, so
  * that a new entry also applies to pods that were planned before. */
 #ifndef TRAINYARD_NODE_POD_SECRETS_H
@@ -12,7 +12,8 @@
 int pod_secrets_load(struct arena *arena, const char *list, struct pod_strings *ret,
                      struct err *err);
 
-/* Adds a path to the list unless it is there. The list is on the disk when this returns. */
+/* Adds a path to the list unless the list contains it. The list is on the disk when this
+ * returns. */
 int pod_secrets_add(const char *list, const char *path, struct err *err);
 
 #endif

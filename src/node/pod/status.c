@@ -179,8 +179,8 @@ static struct json *container_status(struct builder *b, const struct json *conta
     return status;
 }
 
-/* Returns the phase as the kubelet computes it: Pending until every main container has run, then
- * Running until the pod has ended. */
+/* Returns the phase as the kubelet computes it: Pending until every main container has started at
+ * least once, then Running until the pod has ended, then Succeeded or Failed. */
 static const char *status_phase(const struct builder *b)
 {
     const struct pod_state *state = b->input->state;
@@ -210,8 +210,8 @@ static struct json *make_statuses(struct builder *b, const struct json *containe
     return list;
 }
 
-/* Computes whether the init containers are complete. They are if a main container has run, even if
- * a sidecar has failed since. */
+/* Computes whether the init containers are complete. They count as complete if a main container has
+ * run, even if a sidecar has failed since. */
 static void find_initialized(struct builder *b)
 {
     const struct json *spec = json_get(b->input->pod, "spec");

@@ -13,7 +13,8 @@ struct pod_status_input {
     const char *host_address;
     int64_t started_ms; /* the wall time at which the node accepted the pod */
     int64_t now_ms;
-    /* Why the pod cannot start, or NULL. If `refusal_container` is NULL, every container waits. */
+    /* Why the pod cannot start, or NULL. If `refusal_container` is NULL, every container waits that
+     * has not terminated. */
     const char *refusal_reason, *refusal_message, *refusal_container;
 };
 

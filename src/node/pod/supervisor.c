@@ -274,8 +274,8 @@ static int spawn_step(struct start *start, struct err *err)
     start->pidfd = pidfd_open(pid, 0);
     if (start->pidfd < 0) {
         int errnum = errno;
-        waitpid(pid, NULL, 0); /* without a pidfd the loop cannot; the next attempt finds a
-                                  supervisor that is ready */
+        waitpid(pid, NULL, 0); /* the loop cannot wait for a process without a pidfd; the next
+                                  attempt finds this supervisor if it has become ready */
         return err_set_errno(err, errnum, "cannot watch the start of a pod's supervisor");
     }
     return 0;

@@ -26,20 +26,22 @@ struct supervisor_link *supervisor_link_new(struct loop *loop, const char *direc
 /* Stops reporting; the supervisor keeps running. */
 struct supervisor_link *supervisor_link_free(struct supervisor_link *link);
 
-/* Finds the living supervisor and watches it. Returns false if there is none. Calls no callback by
- * itself. */
+/* Finds the living supervisor and watches it. Does not call `alive`. Returns false if no supervisor
+ * lives, or while the handles for the last supervisor are still being closed. */
 bool supervisor_link_attach(struct supervisor_link *link);
 /* Starts a supervisor; `alive` or `gone` follows. */
 void supervisor_link_start(struct supervisor_link *link);
 
 pid_t supervisor_link_pid(const struct supervisor_link *link);    /* 0 if none lives */
 bool supervisor_link_is_busy(const struct supervisor_link *link); /* lives or is starting */
-/* Tells the supervisor at which time the pod must have ended. Does nothing if the supervisor
- * already has this deadline, from its spec (`planned_ms`) or from an earlier call. */
+/* Tells the supervisor the wall time at which it must begin to end the pod. Does nothing if no
+ * supervisor lives, or if it already has this deadline, from its spec (`planned_ms`) or from an
+ * earlier call. */
 void supervisor_link_set_deadline(struct supervisor_link *link, int64_t planned_ms,
                                   int64_t wall_ms);
 /* Tells the supervisor to end the pod. Returns 0, or a negative code if the order cannot be stored.
- * Then only the signal is sent, and the pod ends with its own grace period and without a reason. */
+ * Then the signal is sent nevertheless, and the pod ends with its own grace period. Does nothing if
+ * no supervisor lives. */
 int supervisor_link_stop(struct supervisor_link *link, const struct pod_stop *stop,
                          struct err *err);
 

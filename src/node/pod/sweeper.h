@@ -11,14 +11,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The number of pods per batch. Freeing the sweeper waits for at most one batch. */
+/* The number of pods per batch. loop_free() waits for at most one batch. */
 enum { POD_SWEEPER_BATCH = 16 };
 
 struct pod_sweeper;
 
 /* `plain`: pods run without namespaces (node_pod_end() in network/namespaces.h). */
 struct pod_sweeper *pod_sweeper_new(struct loop *loop, const char *handout_dir, bool plain);
-/* Waits for the batch in progress. The next server removes the other queued pods. */
+/* Does not wait: the batch in progress continues. The next server removes the other queued pods. */
 struct pod_sweeper *pod_sweeper_free(struct pod_sweeper *sweeper);
 
 enum pod_remains {

@@ -1,6 +1,6 @@
 /* The service account tokens that a pod's volumes need, one per audience. Each token is bound to
- * the pod: it is valid for a year, but at most as long as the pod exists. They are requested from
- * the API before the pod is planned. Pure: the runner sends the requests. */
+ * the pod: it is valid for a year, but at most as long as the pod exists. The tokens are requested
+ * from the API before the pod is planned. Pure: the runner sends the requests. */
 #ifndef TRAINYARD_NODE_POD_TOKENS_H
 #define TRAINYARD_NODE_POD_TOKENS_H
 

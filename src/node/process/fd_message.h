@@ -20,7 +20,7 @@ enum { FD_MESSAGE_ENDED = 0, FD_MESSAGE_NONE = -1, FD_MESSAGE_TOO_LARGE = -2 };
 /* Returns the size of the message in `data`. The descriptors that came with it are close-on-exec
  * and belong to the caller; the rest of `ret_fds` is -1. Otherwise returns FD_MESSAGE_ENDED if the
  * peer is gone, FD_MESSAGE_NONE if there is no message now, or FD_MESSAGE_TOO_LARGE if the message
- * did not fit and was dropped. */
+ * or its descriptors did not fit; they were dropped. */
 ssize_t fd_message_receive(int socket_fd, void *data, size_t size, int ret_fds[FD_MESSAGE_FDS_MAX]);
 
 #endif

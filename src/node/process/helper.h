@@ -8,10 +8,10 @@
 #include "base/err.h"
 
 struct helper_kind {
-    const char *mode; /* the mode of trainyard-step */
-    const char *lock,
-        *table; /* file names; if `table` is NULL, the helper is started without TABLE and HOLDER */
-    const char *what; /* names the helper in messages */
+    const char *mode;         /* the mode of trainyard-step */
+    const char *lock, *table; /* file names in <state>/run; if `table` is NULL, the helper is
+                                 started without the arguments HOLDER and TABLE (step/step.h) */
+    const char *what;         /* names the helper in messages */
 };
 
 extern const struct helper_kind HELPER_HOLDER; /* holds the pod network (step/helper/hold.c) */
@@ -23,7 +23,7 @@ struct helper_options {
     const char *state_dir;
     const char *step_path;
     const char *holder;   /* the lock file of the pod network's holder */
-    const char *argument; /* a further argument, or NULL */
+    const char *argument; /* the helper's last argument, or NULL */
 };
 
 /* Finds the living helper, as a pidfd. Returns -ERR_NOT_FOUND if there is none. */
@@ -33,11 +33,11 @@ int helper_process_find(const struct helper_kind *kind, const char *state_dir, i
 int helper_process_start(const struct helper_kind *kind, const struct helper_options *options,
                          struct err *err);
 
-/* Writes the helper's table, and signals the helper if it lives. */
+/* Writes the helper's table, and sends SIGHUP to the helper if it lives. */
 int helper_process_set_table(const struct helper_kind *kind, const char *state_dir,
                              const struct buf *text, struct err *err);
 
-/* Ends the helper and waits for its end. Returns 0 if there is none. */
+/* Kills the helper and waits for its end. Returns 0 if there is no helper. */
 int helper_process_end(const struct helper_kind *kind, const char *state_dir, struct err *err);
 
 #endif

@@ -14,7 +14,7 @@ struct helper_keeper;
 struct helper_keeper *helper_keeper_new(struct loop *loop, const struct helper_kind *kind,
                                         const struct helper_options *options);
 /* `changed` is called on the loop thread when the helper has ended and when another has taken its
- * place. If no helper lives now, `changed` is called before this function returns. */
+ * place. If no helper lives now, `changed` is called with false before this function returns. */
 void helper_keeper_on_change(struct helper_keeper *keeper,
                              void (*changed)(void *context, bool lives), void *context);
 /* Frees the keeper; the helper keeps running. */

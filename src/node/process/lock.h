@@ -9,8 +9,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Takes the lock until this process ends: the descriptor must not be closed, and the file must not
- * be opened a second time. Returns -ERR_EXISTS if another process holds it. */
+/* Takes the lock until this process ends. The caller must not close the descriptor, and must not
+ * open the file again, because closing any descriptor of the file releases the lock. Returns
+ * -ERR_EXISTS if another process holds it. */
 int process_lock_take(const char *path, int *ret_fd, struct err *err);
 
 /* Finds the process that holds the lock. Returns it as a pidfd, which never refers to another

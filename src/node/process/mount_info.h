@@ -6,8 +6,8 @@
 #include "node/plan/strings.h"
 
 /* Appends to `ret` every other path at which the file at `path` may be visible. `path` is absolute
- * and contains no links. Another mount may hide such a path, so the caller must check that the
- * files are the same. */
+ * and contains no symbolic links. Another mount may hide a path in `ret`, so the caller must check
+ * that it leads to the same file. */
 void mount_info_aliases(struct arena *arena, const char *mountinfo, const char *path,
                         struct pod_strings *ret);
 

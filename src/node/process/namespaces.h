@@ -15,7 +15,8 @@ ino_t process_mount_namespace(pid_t pid);
 struct id_map {
     int64_t inside, outside;
 };
-/* Maps one user and one group in the user namespace that the calling process has just created. */
+/* Maps one user and one group in the user namespace that the calling process has just created, and
+ * forbids setgroups() there. */
 int process_map_ids(struct id_map user, struct id_map group, struct err *err);
 
 #endif

@@ -22,8 +22,8 @@
 
 enum {
     /* A process that waits for a broken disk cannot be killed. The search is repeated until this
-     * deadline. It is repeated once more after it, because a process may have forked while the
-     * caller was stopped. */
+     * deadline and once more after the deadline, because a process may have forked while the caller
+     * was stopped. */
     DEADLINE_MS = 5 * 1000,
     AWAITED_MAX = 256,
     ENVIRONMENT_MAX = 4 * 1024 * 1024,
@@ -54,8 +54,8 @@ static void kill_one(struct look *look, int pidfd)
         close(pidfd);
 }
 
-/* Waits for the end of the killed processes. A dying process loses its environment and its children
- * first, so a search at that time would miss it. */
+/* Waits for the end of the killed processes. A killed process loses its environment and its
+ * children before it ends, so a search in that time would not find it. */
 static void await_deaths(struct look *look)
 {
     const int64_t deadline = moment_monotonic_ms() + DEADLINE_MS;
@@ -72,7 +72,7 @@ static void wait_a_moment(void)
 }
 
 /* Reads the process again after its pidfd is open, so that no later process with the same pid is
- * killed. Its parent is not compared, because it may have been killed just before. */
+ * killed. The PID of its parent is not compared, because it changes when the parent is killed. */
 static size_t kill_below(orphans_choose *choose, void *context)
 {
     const pid_t self = getpid();
@@ -148,7 +148,8 @@ void orphans_mark_of(pid_t pid, char *ret, size_t size)
         closedir(threads);
 }
 
-/* Any user can set the mark of a process: a mark that leads out of the directory does not count. */
+/* Any user can give a process any mark, so a mark that leads out of the directory does not
+ * count. */
 static bool is_below(const char *mark, const char *path)
 {
     if (!str_has_prefix(mark, path))

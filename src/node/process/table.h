@@ -30,7 +30,8 @@ void process_table_release(struct process_table *table); /* safe on zeroed memor
 
 /* Returns NULL if there is no such process. */
 const struct process_entry *process_table_find(const struct process_table *table, pid_t pid);
-/* Returns `from` or its nearest ancestor whose parent is in `parents`, or NULL if there is none. */
+/* Climbs from `from` through its ancestors to the first process whose parent is in `parents`,
+ * perhaps `from` itself. Returns NULL if there is none. */
 const struct process_entry *process_table_climb(const struct process_table *table,
                                                 const struct process_entry *from,
                                                 const pid_t *parents, size_t count);

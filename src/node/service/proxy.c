@@ -68,7 +68,8 @@ static void on_caller(struct epoll_watch *watch, uint32_t events)
                    (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)) {
             return;
         } else {
-            /* Descriptors or memory are exhausted. Clients wait in the kernel's queue meanwhile. */
+            /* Descriptors or memory are exhausted, or CONNECTIONS_MAX is reached. Clients wait in
+             * the kernel's queue meanwhile. */
             epoll_watch_set(proxy->epoll_fd, listener->fd, &listener->watch, 0);
             retry_at(listener, ACCEPT_RETRY_MS);
             return;

@@ -1,6 +1,6 @@
 /* A proxy for TCP and UDP on epoll. It listens on the addresses in its table and connects each
  * client to a backend. Clients get the backends in rotation, and backends that do not answer are
- * skipped. A connection lasts until both sides have ended, even if the table changes. A route
+ * skipped. A TCP connection lasts until both sides have ended, even if the table changes. A route
  * without backends has no listener, so that clients are refused at once.
  *
  * The proxy runs in two processes. In trainyard-step it serves the addresses of services and

@@ -18,7 +18,8 @@ struct proxy {
     size_t connections;
     struct list_head sessions, dead_sessions; /* sessions of UDP clients */
     size_t session_count;
-    int64_t wake_ms; /* the time of the next retry; 0 means none */
+    int64_t wake_ms; /* the time of the next retry or of the next end of an idle UDP session; 0
+                        means none */
     char *piece;     /* a buffer of RELAY_PIECE bytes that all pairs share */
 };
 
@@ -39,7 +40,8 @@ struct proxy_listener {
 };
 
 /* Returns the index of the backend for this client. If the route is sticky, all connections from
- * one address get the same backend. Otherwise each client gets the next backend. */
+ * one address get the same backend until the list of backends changes. Otherwise each client gets
+ * the next backend. */
 size_t proxy_listener_choose(struct proxy_listener *listener, const struct sockaddr_in *caller);
 /* Makes proxy_run() return a wait that ends at `at_ms` at the latest. */
 void proxy_wake_at(struct proxy *proxy, int64_t at_ms);

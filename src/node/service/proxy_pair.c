@@ -91,8 +91,8 @@ bool proxy_keeps_caller(struct in_addr caller, struct in_addr to)
     return pod_network_has_pod(caller) && pod_network_has_pod(to) && caller.s_addr != to.s_addr;
 }
 
-/* Connects from the client's address. If the kernel refuses that, the backend sees the gateway's
- * address. */
+/* Binds the socket to the client's address. If the kernel refuses that, the backend sees the
+ * gateway's address. */
 static void keep_caller(int fd, struct in_addr caller)
 {
     const int on = 1;

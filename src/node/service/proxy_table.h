@@ -29,9 +29,9 @@ struct proxy_route {
     struct proxy_place *to;
     size_t count, capacity;
     bool udp;
-    bool sticky; /* clients from one address get the same backend as long as it exists */
-    /* The object that needs the route, or NULL. It is for the code that builds the table, and is
-     * not written to the text. */
+    bool sticky; /* clients from one address get the same backend until `to` changes */
+    /* The object that needs the route, or NULL. It is passed to proxy_options.news, and is not
+     * written to the text. */
     const char *owner;
 };
 

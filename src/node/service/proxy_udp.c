@@ -68,7 +68,8 @@ static void on_reply(struct epoll_watch *watch, uint32_t events)
         ssize_t size = recv(session->fd, piece, RELAY_PIECE, 0);
         if (size < 0 && (errno == EAGAIN || errno == EINTR))
             return;
-        if (size < 0) { /* no process listens at the backend; the next datagram tries another one */
+        if (size <
+            0) { /* no process listens at the backend; the next datagram begins a new session */
             session_end(session);
             return;
         }
@@ -143,8 +144,8 @@ static bool is_behind(const struct proxy_listener *listener, const struct proxy_
     return false;
 }
 
-/* Returns one session without a backend, or NULL. The caller ends one at a time, because that
- * changes the map. */
+/* Returns one session whose backend is not in the list of backends any more, or NULL. The caller
+ * ends one at a time, because that changes the map. */
 static struct session *find_stale(const struct proxy_listener *listener)
 {
     const char *key;

@@ -1,8 +1,8 @@
 /* Copies bytes between two TCP sockets, in both directions, until both have ended. A half-close is
  * passed on as a half-close, and a reset as a reset. Bytes that one side does not accept are
- * buffered, and nothing more is read from the other side meanwhile. So an idle pair needs no
- * memory, and a stalled pair at most RELAY_PIECE per direction. The relay copies bytes when it is
- * called, and returns the events to wait for. service/proxy.c watches the sockets. */
+ * buffered, and nothing more is read from the other side meanwhile. So an idle pair has no buffer,
+ * and a stalled pair buffers at most RELAY_PIECE bytes per direction. The relay copies bytes when
+ * it is called, and returns the events to wait for. service/proxy.c watches the sockets. */
 #ifndef TRAINYARD_NODE_SERVICE_RELAY_H
 #define TRAINYARD_NODE_SERVICE_RELAY_H
 

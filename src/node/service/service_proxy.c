@@ -30,7 +30,7 @@ struct service_proxy {
     struct loop *loop;
     struct loop_timer changed; /* runs until the tables are computed again */
     int64_t made_ms;           /* the time of the last computation */
-    char *table;               /* the last table that was sent to the helper process, or NULL */
+    char *table; /* the last table that was sent to the helper process (HELPER_PROXY), or NULL */
 
     struct helper_keeper *keeper; /* restarts the helper process when it ends */
 

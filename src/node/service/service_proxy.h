@@ -22,7 +22,7 @@ int service_proxy_new(const struct service_proxy_options *options, struct servic
 /* Closes the ports of the machine. The process of the service proxy continues to run. */
 struct service_proxy *service_proxy_free(struct service_proxy *self);
 
-/* Sends events about fields of a new service that have no effect here. */
+/* Sends an event for each port of a new service whose protocol is neither TCP nor UDP. */
 void service_proxy_announce(struct service_proxy *self, const struct json *service);
 
 /* Must be called when a service, an Endpoints object or a pod may have changed. Several calls lead

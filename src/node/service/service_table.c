@@ -92,7 +92,7 @@ void service_table_inside(struct arena *arena, const struct service_table_source
         const struct json *endpoints = NULL;
         JSON_EACH (port, json_get(spec, "ports")) {
             struct proxy_place listen;
-            /* "None" is no address, because clients reach a headless service at its pods. */
+            /* "None" is no address: clients connect directly to the pods of a headless service. */
             if (!is_carried(port) || !make_place(json_get_string(spec, "clusterIP", ""),
                                                  json_get_int(port, "port", 0), &listen))
                 continue;

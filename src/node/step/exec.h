@@ -8,10 +8,10 @@
  *   if (step_exec_start(&exec, run, &order, &err) < 0)
  *       … err says why; there is nothing to release, and nothing runs
  *
- * No function blocks. While exec.pid is set, the supervisor polls exec.output_fd (if output is
- * captured) and calls step_exec_read() when it is readable. It passes each child that waitpid()
- * returns to step_exec_reaped(), which says how the command ended. To learn earlier that the
- * command runs, the supervisor polls exec.report_fd and calls step_exec_has_started().
+ * No function waits for the command. While exec.pid is set, the supervisor polls exec.output_fd (if
+ * output is captured) and calls step_exec_read() when it is readable. It passes each child that
+ * waitpid() returns to step_exec_reaped(), which says how the command ended. To learn earlier that
+ * the command runs, the supervisor polls exec.report_fd and calls step_exec_has_started().
  * step_exec_signal() ends the command early; its end is reported like any other. */
 #ifndef TRAINYARD_NODE_STEP_EXEC_H
 #define TRAINYARD_NODE_STEP_EXEC_H
@@ -26,7 +26,7 @@ enum {
 
 struct step_exec_order {
     const char *const *arguments; /* the last one is NULL */
-    int fds[3];      /* stdin, stdout and stderr; -1 means none. The caller closes them */
+    int fds[3];      /* stdin, stdout and stderr; -1 means /dev/null. The caller closes them */
     bool terminal;   /* all three are a new terminal of the sandbox; `fds` is not used */
     size_t captured; /* if > 0: keeps up to this many bytes of stdout and stderr together */
 };
@@ -55,7 +55,7 @@ int step_exec_start(struct step_exec *exec, const struct container_run *run,
                     const struct step_exec_order *order, struct err *err);
 
 /* Like fork(), but the child is in the PID namespace of the process behind the pidfd. No process of
- * that namespace can inspect the child. Blocks briefly, until an intermediate process has
+ * that namespace can inspect the child. Blocks for a moment, until an intermediate process has
  * exited. */
 pid_t step_fork_inside(int sandbox_fd);
 

@@ -14,12 +14,13 @@
 
 enum life_state {
     LIFE_NONE,       /* no program runs, or its sandbox is still being made */
-    LIFE_POST_START, /* the program runs, and so does the postStart hook; the container counts as
-                        running after it */
+    LIFE_POST_START, /* the program and its postStart hook run; the container counts as running
+                        after the hook */
     LIFE_RUNNING,    /* probes run */
     LIFE_PRE_STOP,   /* the container is to end; its preStop hook runs */
     LIFE_WAITING,    /* the container ends when the containers that must end before it have ended */
-    LIFE_TERMINATING, /* SIGTERM was sent; SIGKILL follows at kill_at_ms */
+    LIFE_TERMINATING, /* SIGTERM was sent, unless the grace period is 0; SIGKILL follows at
+                         kill_at_ms */
 };
 
 /* Why the container was told to end. */
@@ -32,7 +33,7 @@ enum life_end_cause {
 /* How much of the container's state the supervisor has not written yet. */
 enum life_unwritten {
     LIFE_WRITTEN,
-    LIFE_NEWS,   /* results of probes and hooks, which the next supervisor would determine again */
+    LIFE_NEWS,   /* results of probes, and events; they are written without waiting for the disk */
     LIFE_CHANGE, /* a change that must be on the disk */
 };
 
@@ -64,7 +65,7 @@ void life_over(struct container_life *life);
  * period of 0 kills the container at once. */
 void life_end(struct container_life *life, int64_t grace_ms, int64_t now_ms);
 /* Must be called when all containers that must end before this one have ended. Sends SIGTERM if the
- * container waits for that. */
+ * container is in LIFE_WAITING. */
 void life_take_turn(struct container_life *life, int64_t now_ms);
 
 /* Does everything that is due. If something is due later, *wake becomes that time if it is
@@ -81,7 +82,7 @@ void life_polls(const struct container_life *life, struct pollfd *ret);
 bool life_is_ending(const struct container_life *life);
 bool life_is_up(const struct container_life *life); /* LIFE_RUNNING or later */
 /* Returns true if the container was ended because a probe failed. It then counts as failed even if
- * it exited with 0. Returns false if it exited before SIGTERM was sent or the preStop hook was
+ * it exited with 0. Returns false if it exited before SIGTERM was sent and no preStop hook was
  * started. */
 bool life_was_killed_by_probe(const struct container_life *life);
 

@@ -1,6 +1,7 @@
-/* Writes the log files of one run of a container, in its supervisor. Each time <run>.log has become
- * large, it is renamed to <run>.log.1, .2, …, and the oldest file is removed. No number is used
- * twice, so a reader can always find the next file (log/files.h). */
+/* Writes the log files of one run of a container, in its supervisor. Each time
+ * <container>.<run>.log has become large, it is renamed to <container>.<run>.log.1, .2, …. Above
+ * LOG_FILES_MAX files, the oldest one is removed. No number is used twice, so a reader can always
+ * find the next file (log/files.h). */
 #ifndef TRAINYARD_NODE_STEP_LOG_H
 #define TRAINYARD_NODE_STEP_LOG_H
 

@@ -1,5 +1,5 @@
-/* The main function of trainyard-step and the table of its modes. Only trainyard starts this
- * program; a user who starts it gets a message that says so. */
+/* The main function of trainyard-step and the table of its modes. Only trainyard and the pods of
+ * pipelines start this program; a user who starts it without a mode gets a message that says so. */
 #include "node/step/step.h"
 
 #include "base/mem.h"

@@ -26,8 +26,8 @@ static int mount_one(const struct pod_memory *memory, struct err *err)
     return result;
 }
 
-/* /dev/shm has the kernel's default size. If no control group enforces the pod's memory limit, that
- * limit is its size. */
+/* /dev/shm has the kernel's default size or, if the pod has a memory limit that no control group
+ * enforces, the size of that limit. */
 static int mount_shm(const struct pod_spec *spec, struct err *err)
 {
     char options[64] = "mode=1777";

@@ -5,7 +5,8 @@
 
 #include "node/pod/record/state.h"
 
-/* Creates an empty file that every user in the container may write to. */
+/* Creates the container's message file (pod_message_path()). The file is empty, and every user in
+ * the container may write to it. */
 int step_message_prepare(const char *directory, const char *container, struct err *err);
 
 /* Reads the message after the container has ended and its log is complete. `run` is the number of

@@ -1,6 +1,6 @@
-/* Serves the supervisor's socket; see step/server.h. A call is one connection: its request, then
- * its result. When the client disconnects, its command gets SIGHUP, and after a grace period
- * SIGKILL. */
+/* Serves the supervisor's socket; see step/server.h. A call is one connection with its request and
+ * its answers. When the client of an exec command disconnects, the command gets SIGHUP, and after a
+ * grace period SIGKILL. */
 #include "node/step/server.h"
 
 #include "node/pod/record/request.h"

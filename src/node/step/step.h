@@ -1,7 +1,7 @@
-/* The modes of trainyard-step, a small static program whose processes outlive the control process.
- * In different modes it holds the pod network, serves the addresses of services, supervises a pod,
- * or is the first process of a sandbox. Each mode is a function that returns the exit code. None of
- * them runs inside trainyard itself. */
+/* The modes of trainyard-step, a small static program, and the functions that they share. The modes
+ * hold, proxy, names, way-out and pod outlive the control process. The modes install and output run
+ * inside the pods of pipelines. Each mode is a function that returns the exit code. None of them
+ * runs inside trainyard itself. */
 #ifndef TRAINYARD_NODE_STEP_STEP_H
 #define TRAINYARD_NODE_STEP_STEP_H
 
@@ -13,7 +13,8 @@
 #include <sys/types.h>
 
 /* hold LOCK [NETWORK]: creates the pod network in a network namespace, or joins NETWORK, the file
- * of an existing one. Then holds the lock and keeps the namespace alive until it is killed. */
+ * of an existing one. Then holds the lock and keeps the namespace alive until the process is
+ * killed. */
 int step_hold(int argc, char **argv);
 /* pod DIRECTORY: supervises the pod whose spec is in the directory, in the background. */
 int step_pod(int argc, char **argv);
@@ -49,13 +50,13 @@ bool step_sighup_take(void);
 #define STEP_NETWORK_GONE                                                                          \
     "the process that holds the pod network has ended; the server is about to start another"
 
-/* Disables IPv6 on links that are created in the calling process's network namespace, if /proc/sys
- * is writable. The pod network has no IPv6 addresses, and each link would announce its own
- * link-local address to all others. */
+/* Disables IPv6 on links that are created later in the calling process's network namespace, if
+ * /proc/sys is writable. The pod network has no IPv6 addresses, and each link would announce its
+ * own link-local address to all others. */
 void step_network_only_ipv4(void);
 
-/* Gives the calling process the pod's own network, IPC and UTS namespaces; its children share
- * them. */
+/* Moves the calling process into the pod's own UTS namespace and, unless the spec says that the pod
+ * uses the machine's, into its own network and IPC namespaces. Later children share them. */
 int step_network_enter(const struct pod_spec *spec, struct err *err);
 
 /* Sets the pod's sysctls in its new namespaces. */
@@ -94,7 +95,8 @@ int step_seccomp_install(struct err *err);
 
 /* A report of a sandbox's first process to its supervisor, one per message. STEP_MARK and
  * STEP_TERMINAL are sent before the command runs. STEP_MARK carries a descriptor of the mount
- * namespace (step/sandbox/share.h), STEP_TERMINAL the terminal's master. */
+ * namespace and is sent only if the containers share a PID namespace (step/sandbox/share.h).
+ * STEP_TERMINAL carries the terminal's master. */
 enum step_report_kind { STEP_RUNNING, STEP_FAILED, STEP_EXITED, STEP_TERMINAL, STEP_MARK };
 struct step_report {
     enum step_report_kind kind;
@@ -105,7 +107,7 @@ struct step_report {
 };
 
 /* The descriptors of the first process: a socket for its reports (process/fd_message.h), and the
- * command's stdin, stdout and stderr, each -1 if there is none. */
+ * command's stdin, stdout and stderr, each -1 for /dev/null. */
 struct step_lines {
     int report, in, out, err;
 };

@@ -36,7 +36,7 @@ struct supervisor {
     struct state_machine machine; /* an enum supervisor_state */
     bool must_store;              /* the state on the disk is out of date */
     bool has_pause_mark; /* the file that marks an earlier pause still exists; it is removed when
-                            the state is stored */
+                            the state is stored, unless the pod is being paused again */
     bool is_deleted;     /* the pod's object is deleted: the supervisor exits even if the last state
                             cannot be written */
 };
@@ -68,7 +68,7 @@ void supervisor_set_waiting(struct container_state *state, const char *reason, c
  * was killed. */
 void supervisor_decide_restart(struct supervisor *supervisor, size_t index, bool resumes);
 /* Starts the containers that are due. If another one is due later, *wake becomes that time if it is
- * earlier. Returns true if no container runs and none will. */
+ * earlier. Returns true if no container runs and this supervisor will start none. */
 bool supervisor_start_due(struct supervisor *supervisor, int64_t *wake);
 
 /* ---- step/supervisor_stop.c ---- */
@@ -81,8 +81,8 @@ void supervisor_begin_stop(struct supervisor *supervisor, bool is_from_control);
 void supervisor_read_deadline(struct supervisor *supervisor);
 /* Ends the pod when its deadline has passed; else *wake becomes the deadline if that is earlier. */
 void supervisor_check_deadline(struct supervisor *supervisor, int64_t *wake);
-/* Advances the probes, hooks and ends of all containers (life_advance()). *wake is a monotonic time
- * here. */
+/* Calls life_advance() for every container that runs, and ends the sidecars if
+ * supervisor_is_settled(). *wake is a monotonic time here. */
 void supervisor_advance_lives(struct supervisor *supervisor, int64_t *wake);
 
 /* ---- step/supervisor_reap.c ---- */

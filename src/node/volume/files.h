@@ -15,7 +15,8 @@ int volume_files_write(struct arena *arena, const struct volume_context *context
 /* Whether the volume shows data of this config map or secret. */
 bool volume_files_show(const struct json *volume, const struct kube_resource *resource,
                        const char *name);
-/* Whether the volume shows labels or annotations of the pod itself, which may change. */
+/* Whether the volume shows fields of the pod itself, such as labels and annotations, which may
+ * change. */
 bool volume_files_show_pod(const struct json *volume);
 
 #endif

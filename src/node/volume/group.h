@@ -9,13 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Changes all files at and below `path`. Does not follow links or enter other file systems. A
- * negative group changes nothing. */
+/* Changes the directory `path` and the files below it. Does not follow links below `path`, enter
+ * other file systems, or enter directories nested deeper than DEPTH_MAX (group.c). A negative group
+ * changes nothing. */
 int volume_group_give(const char *path, int64_t group, bool read_only, struct err *err);
-/* Changes only the directory itself. */
+/* Changes only the directory itself. Does not add write permission for the group. */
 int volume_group_give_one(const char *path, int64_t group, struct err *err);
-/* Whether the directory itself already belongs to the group. Used for fsGroupChangePolicy
- * "OnRootMismatch". */
+/* Whether the directory itself already belongs to the group and passes it on to new files. Used for
+ * fsGroupChangePolicy "OnRootMismatch". */
 bool volume_group_is(const char *path, int64_t group);
 
 #endif

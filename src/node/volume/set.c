@@ -118,8 +118,8 @@ static int write_version(const struct volume_set *set, const char *path, int64_t
     return result < 0 ? result : volume_group_give(path, group, true, err);
 }
 
-/* Replaces the file or directory at this name by a link, so that a reader always finds one of the
- * two. */
+/* Replaces the file, link or directory at this name by a link. A file or link is replaced
+ * atomically. */
 static int put_link(const char *directory, const char *name, const char *target, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/%s", directory, name);

@@ -26,8 +26,9 @@ struct volume_set {
     struct arena *arena;
     struct volume_set_entry *entries;
     size_t count, capacity;
-    /* The boot ID during which the set is written. Writes do not wait for the disk, so a set that
-     * was written during an earlier boot may have lost files. NULL: the boot is not checked. */
+    /* The ID of the boot during which the set is written. Writes do not wait for the disk, so a set
+     * that was written during an earlier boot may have lost files. NULL: the boot is not checked.
+     */
     const char *boot;
 };
 

@@ -1,5 +1,6 @@
 /* Checks a directory of the machine that `up --share` gives to every pod; see node.h. Every pod can
- * change all files in it, so a directory with more than the data of programs is refused. */
+ * change all files in it, so directories of the system, home directories and directories with
+ * secrets are refused. */
 #include "node/node.h"
 
 #include "base/cleanup.h"

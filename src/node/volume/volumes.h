@@ -1,6 +1,7 @@
-/* Prepares a pod's volumes as directories of this machine, which its supervisor mounts. Data of
- * claims is in <state>/volumes/<namespace>/<claim>. All other volumes are in the pod's own
- * directory and are removed with it. */
+/* Prepares a pod's volumes as directories of this machine, which its supervisor mounts. The data of
+ * a claim is in <state>/volumes/<namespace>/<claim>, unless a user created its volume. hostPath
+ * volumes stay where they are. All other volumes are in the pod's own directory and are removed
+ * with it. */
 #ifndef TRAINYARD_NODE_VOLUME_VOLUMES_H
 #define TRAINYARD_NODE_VOLUME_VOLUMES_H
 
@@ -20,8 +21,8 @@ struct volume {
     const char *name;
     const char *source;
     bool read_only;
-    bool memory;  /* the supervisor mounts memory at `source` for all containers */
-    int64_t size; /* bytes of that memory; 0 means the kernel's default */
+    bool memory;  /* the supervisor mounts a tmpfs at `source` for all containers */
+    int64_t size; /* size of the tmpfs in bytes; 0 means the kernel's default */
 };
 
 /* Returns the pod's fsGroup, or -1. An ordinary user (`nested`) can set only one group, so -1 is

@@ -1,7 +1,7 @@
-/* The controller of one kind of training job: it watches the jobs and their objects, calls the
- * reconcile and carries out its plan. It needs only an API server behind a transport, so it runs
- * beside the embedded cluster and in a real cluster. All its state is on the server, so it may be
- * freed and created again at any moment. */
+/* The controller of one kind of training job: it watches the jobs and their objects, calls
+ * training_reconcile() and carries out its plan. It needs only an API server behind a transport, so
+ * it runs inside the embedded cluster's process and in a real cluster. All its state is on the
+ * server, so it may be freed and created again at any moment. */
 #ifndef TRAINYARD_OPERATOR_CONTROLLER_CONTROLLER_H
 #define TRAINYARD_OPERATOR_CONTROLLER_CONTROLLER_H
 
@@ -25,7 +25,7 @@ struct training_controller_options {
     /* The scheduler that starts all pods of a job together: "volcano", or the name of a scheduler
      * with scheduler-plugins. NULL: pods start one by one. */
     const char *gang_scheduler;
-    size_t jobs_max;  /* jobs in progress at once; 0 means 32 */
+    size_t jobs_max;  /* jobs that are reconciled at the same time; 0 means 32 */
     size_t calls_max; /* API calls in flight per job; 0 means 32 */
     /* The port table for hostNetwork, which all controllers of a process share. It must outlive
      * them. NULL: a table of the default range. */

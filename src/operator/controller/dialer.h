@@ -7,8 +7,8 @@
 #include "loop/loop.h"
 #include "net/stream/stream.h"
 
-/* The caller owns `stream`, and starts and closes it. On failure `stream` is NULL, and `err` is the
- * reason. */
+/* Called with the connected stream, which the called function then owns, starts and closes. On
+ * failure `stream` is NULL, and `err` is the reason. */
 typedef void training_dial_done(void *context, struct stream *stream, const struct err *err);
 
 struct training_dialer {

@@ -49,8 +49,8 @@ struct gang_watch *gang_watch_free(struct gang_watch *watch)
     return NULL;
 }
 
-/* Returns the server's rejection of the list. Returns NULL if the list succeeded or was not
- * answered. */
+/* Returns the server's answer that it has no PodGroups or forbids reading them. Returns NULL if the
+ * list succeeded or failed for another reason. */
 static const struct err *gang_watch_refusal(const struct gang_watch *watch)
 {
     const struct err *failure = kube_informer_failure(watch->groups);

@@ -15,14 +15,15 @@ struct gang_watch *gang_watch_new(struct kube_client *client, const struct train
 /* Must be called before the client is freed. */
 struct gang_watch *gang_watch_free(struct gang_watch *watch);
 
-/* Returns whether the first list has succeeded, or has failed for a known reason. */
+/* Returns whether PodGroups have been listed once, or the server answered that it has no PodGroups
+ * or forbids reading them. */
 bool gang_watch_is_ready(const struct gang_watch *watch);
 /* Returns the error that the server returned instead of a list, or NULL. */
 const struct err *gang_watch_failure(const struct gang_watch *watch);
 const struct kube_resource *gang_watch_resource(const struct gang_watch *watch);
 void gang_watch_resync(struct gang_watch *watch); /* restarts the watch */
-/* Returns the gang with the current state of the server. Logs when PodGroups become available or
- * unavailable. */
+/* Returns the gang, after its `missing` is updated from the last answer of the server. Logs when
+ * PodGroups become available or unavailable. */
 const struct training_gang *gang_watch_inspect(struct gang_watch *watch);
 
 #endif

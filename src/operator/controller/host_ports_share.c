@@ -10,8 +10,8 @@
 
 enum {
     SYNC_POLL_MS = 20,
-    /* How long to wait for the jobs of other kinds before ports are assigned. The limit is needed,
-       because a kind that is not installed never reports. */
+    /* How long to wait for the reports of other controllers before ports are assigned. The limit is
+     * needed, because the controller of a kind that is not installed never reports. */
     OTHERS_MS = 10 * 1000,
 };
 

@@ -1,5 +1,5 @@
-/* Connects a controller to the table of node ports: reports the ports of its jobs, and waits until
- * all controllers have reported. The controller uses it on its loop thread. */
+/* Connects a controller to the table of node ports: reports the ports of its jobs, and waits for
+ * the reports of the other controllers. The controller uses it on its loop thread. */
 #ifndef TRAINYARD_OPERATOR_CONTROLLER_HOST_PORTS_SHARE_H
 #define TRAINYARD_OPERATOR_CONTROLLER_HOST_PORTS_SHARE_H
 
@@ -32,8 +32,8 @@ void host_ports_share_observe(struct host_ports_share *share, const struct kube_
 void host_ports_share_set(struct host_ports_share *share, const struct kube_object *job,
                           const int *held, size_t count);
 
-/* Returns the table from which ports are assigned. Returns NULL before all controllers have
- * reported. */
+/* Returns the table from which ports are assigned. Returns NULL until all controllers have
+ * reported, but for at most 10 s after the share was created. */
 const struct host_ports *host_ports_share_table(struct host_ports_share *share);
 
 #endif

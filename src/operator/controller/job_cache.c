@@ -9,7 +9,8 @@
 
 #include <stdlib.h>
 
-/* The maximum is one event per replica, and the events of the job. */
+/* Enough for one event per replica and 1000 events of the job. At the limit all records are
+ * dropped. */
 enum { RECORDED_EVENTS_MAX = TRAINING_REPLICAS_MAX + 1000 };
 /* Time between attempts while the server does not answer. */
 enum { WAIT_MIN_MS = 50, WAIT_MAX_MS = 5000 };

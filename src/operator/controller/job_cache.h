@@ -21,8 +21,9 @@ struct job_entry {
      * `rejected_generation`. NULL: the server does not reject them. */
     char *rejection;
     int64_t rejected_generation;
-    /* If the server did not answer in the last pass, the job is not reconciled before this time on
-     * the loop's clock, even if it changes. 0: the server answered. */
+    /* If the server did not answer in the last pass, the job is not reconciled before wait_until_ms
+     * on the loop's clock, even if it changes. wait_ms is the length of this wait. Both are 0 if
+     * the server answered. */
     int64_t wait_until_ms, wait_ms;
     char *autoscaler; /* the last written autoscaler (plan_autoscaler.c); NULL: unknown */
     struct kube_own_writes writes;
@@ -42,8 +43,9 @@ void job_cache_release(struct job_cache *cache);
 
 struct job_entry *job_cache_get(struct job_cache *cache,
                                 const char *key); /* creates the entry if it is missing */
-/* Must be called when the job is gone. Drops all data that does not come from informers. The entry
- * is freed with the last of its objects. */
+/* Must be called when the job is gone. Drops all data that does not come from informers. Frees the
+ * entry if the job has no objects left. Otherwise the function must be called again after the last
+ * object has gone. */
 void job_cache_forget(struct job_cache *cache, const char *key);
 
 /* Handles an informer's change of an object. The change may move the object from one job to
@@ -51,9 +53,9 @@ void job_cache_forget(struct job_cache *cache, const char *key);
 void job_cache_change(struct job_cache *cache, enum job_part part, struct kube_object *old,
                       struct kube_object *new_);
 
-/* Must be called when a pod that seemed to have vanished exists. `unmatched` means that it has
- * other labels now. Such a pod is kept until it is released, because no informer shows it any more.
- */
+/* Must be called when the server has shown that a pod of `gone` still exists. `unmatched` means
+ * that its labels are not those of the job any more. Such a pod is kept until it is released,
+ * because no informer shows it any more. */
 void job_entry_found(struct job_entry *entry, const struct json *pod, bool unmatched);
 void job_entry_drop_unmatched(struct job_entry *entry, const char *name);
 
@@ -61,8 +63,8 @@ void job_entry_drop_unmatched(struct job_entry *entry, const char *name);
 void job_entry_await_object(struct job_entry *entry, enum job_part part, const struct json *object,
                             int64_t now_ms);
 
-/* Return true when the event is recorded for the first time. With a `uid`, this is counted per pod.
- */
+/* Record an event. Return true if the same event was not recorded before for the job or, with a
+ * `uid`, for this pod. */
 bool job_entry_record_event(struct job_entry *entry, const char *reason, const char *message);
 bool job_entry_record_pod_event(struct job_entry *entry, const char *uid, const char *reason,
                                 const char *message);

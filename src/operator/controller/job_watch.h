@@ -32,7 +32,7 @@ void job_watch_stop(struct job_watch *watch); /* must be called before the clien
 /* Restarts every watch. Used if the watches do not show the controller's own writes in time. */
 void job_watch_resync(struct job_watch *watch);
 bool job_watch_is_ready(const struct job_watch *watch); /* every resource has been listed once */
-/* Returns the state of the controller without `queued`. */
+/* Returns the state of the controller. `queued` is 0, because only the controller knows it. */
 struct training_controller_view job_watch_inspect(const struct job_watch *watch);
 
 #endif

@@ -111,8 +111,8 @@ static void on_action_labelled(void *context, struct json *object, const struct 
     kube_pass_answered(&call->run->pass);
 }
 
-/* Adds the labels of our informers to an object that the job controls. Another operator created it
- * without them. */
+/* Adds the labels that our informers select to an object that the job controls. Another operator
+ * created the object without them. */
 static void set_labels(struct call *call)
 {
     struct plan_run *run = call->run;
@@ -172,7 +172,8 @@ bool plan_action_is_final(const struct err *err)
            !strstr(err->message, "denied the request") && !strstr(err->message, "denied request");
 }
 
-/* Creates no other pod. The next pass follows at once and fails the job. */
+/* Handles a pod that the server permanently rejects: this pass creates no other pod, and the next
+ * pass, which follows at once, fails the job. */
 static void refuse_pod(struct call *call, const struct err *err)
 {
     struct plan_run *run = call->run;

@@ -63,8 +63,8 @@ static void autoscaler_report(struct plan_run *run, bool warning, const char *re
 }
 
 /* Ends the stage after an error. The next run tries again if the server did not answer, if another
- * client has written, or if the call is forbidden. A forbidden call may succeed later: the server
- * may not know a new definition everywhere yet, and a role may be added. */
+ * client has changed the autoscaler, or if the call is forbidden. A forbidden call may succeed
+ * later: the server may not know a new definition everywhere yet, and a role may be added. */
 static void end_refused(struct plan_run *run, const struct err *err)
 {
     bool silent = err->code == ERR_UNAVAILABLE || err->code == ERR_TIMEOUT ||

@@ -1,8 +1,9 @@
 /* Carries out a plan stage by stage. A stage starts when the last call of the previous stage has
  * been answered. The controller runs one plan per job at a time. A rejected call does not stop its
- * stage, because other calls may succeed. But no later stage depends on the failed call: without a
- * stored count no action follows, and no pod is created before its group and services. A call
- * without an answer ends the pass, because the server is unreachable. */
+ * stage, because other calls may succeed. But actions that depend on the rejected call are left
+ * out: if the annotations with the counts are rejected, the pass ends, and if a PodGroup or service
+ * is rejected, no pod is created. A call without an answer ends the pass, because the server is
+ * unreachable. */
 #include "operator/controller/plan_run.h"
 
 #include "operator/controller/training_metrics.h"

@@ -21,8 +21,9 @@ struct plan_run {
     int64_t started_ms;
 
     /* Private. */
-    bool overtaken;               /* the plan is based on an outdated state */
-    bool makes_nothing;           /* a stage that new pods depend on has failed */
+    bool overtaken;     /* the plan is based on an outdated state */
+    bool makes_nothing; /* a stage that new pods depend on has failed, so no further object is
+                           created */
     const char *resource_version; /* resourceVersion of the job after the first write */
     size_t autoscaler_version;    /* index of the autoscaling version that is tried */
 };
@@ -30,7 +31,7 @@ struct plan_run {
 extern const struct kube_pass_stages PLAN_RUN_STAGES; /* the stages of plan_run.pass */
 
 enum plan_stage {
-    PLAN_CHECK, /* asks the server what no watch shows */
+    PLAN_CHECK, /* reads the job and vanished pods from the server (plan_check.c) */
     PLAN_CLAIM,
     PLAN_REMEMBER,
     PLAN_GROUP,
@@ -45,12 +46,13 @@ enum plan_stage {
 enum plan_stage plan_action_stage(const struct training_action *action);
 void plan_action_start(struct plan_run *run, const struct training_action *action);
 /* Returns whether the server rejects the object itself, so that a retry would fail too. A rejection
- * by a webhook, a policy or a quota is not final, because it may change. */
+ * by a webhook, a policy or a quota is not final, because a later attempt may succeed. */
 bool plan_action_is_final(const struct err *err);
 bool plan_action_adopts(const struct training_action *action);
 bool plan_action_creates(const struct training_action *action);
 
-/* Private, plan_check.c: starts the next question of the stage. */
+/* Private, plan_check.c: starts the next call of the stage PLAN_CHECK. Returns false if no call is
+ * left. */
 bool plan_check_start_next(struct plan_run *run);
 
 /* Private, plan_autoscaler.c: returns whether a call is needed, and starts it. */

@@ -1,6 +1,7 @@
 /* Reads the progress of jobs; see progress_reader.h. Each job has a timer, which adds the job to a
- * queue. Jobs in the queue are asked one after the other at a limited rate. So with many jobs each
- * is asked less often, and the number of API writes stays limited. */
+ * queue. The requests for the jobs in the queue start one by one at a limited rate, and at most
+ * UNDER_WAY_MAX are in flight. So with many jobs each is asked less often, and the number of API
+ * writes stays limited. */
 #include "operator/controller/progress_reader.h"
 
 #include "operator/reconcile/progress_text.h"
@@ -19,7 +20,7 @@ enum {
     FIRST_MS = 1000,
     INTERVAL_MS = 5 * 1000,
     BACK_OFF_MAX_MS = 60 * 1000, /* interval for a pod that does not answer */
-    PACE_MS = 100,               /* between two requests of the reader */
+    PACE_MS = 100, /* minimum time between the starts of two requests, over all jobs */
     UNDER_WAY_MAX = 16,
     TIMEOUT_MS = 3 * 1000,
 };
@@ -241,7 +242,8 @@ static void leave_queue(struct poll *poll)
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
-/* Cancels the request that is in flight. */
+/* Stops polling the job: stops its timer, removes it from the queue, and cancels the request in
+ * flight. */
 static void poll_stop(struct poll *poll)
 {
     bool busy = poll->dialing || poll->fetch;

@@ -2,8 +2,8 @@
  * controller-runtime under their usual names, so that dashboards work.
  *
  * An event is counted when it is written to the server: a job counts as created when its condition
- * Created is written, as failed with its condition Failed. Thus an operator that restarts, takes
- * over or retries counts nothing twice. */
+ * Created is written, and as failed when its condition Failed is written. Thus an operator that
+ * restarts, takes over or retries counts nothing twice. */
 #ifndef TRAINYARD_OPERATOR_CONTROLLER_TRAINING_METRICS_H
 #define TRAINYARD_OPERATOR_CONTROLLER_TRAINING_METRICS_H
 

@@ -25,8 +25,8 @@ static __attribute__((format(printf, 3, 4))) void add(struct environment *env, c
     json_append(env->list, variable);
 }
 
-/* Returns the number of processes per node. "auto" and other words count as one, because their
- * number is unknown before the processes run. */
+/* Returns the number of processes per node. "auto" and other words count as one, because the number
+ * that they stand for is known only on the node. */
 static int64_t pytorch_processes_per_node(const char *nproc)
 {
     int64_t number;

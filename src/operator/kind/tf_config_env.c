@@ -9,7 +9,8 @@
 enum {
     /* MAX_ARG_STRLEN of Linux: 32 pages, which usually have 4 KiB. */
     VARIABLE_MAX = 32 * 4096,
-    /* with at most this many replicas TF_CONFIG fits, even with the longest names */
+    /* with at most this many replicas TF_CONFIG is not longer than VARIABLE_MAX, even with the
+     * longest names */
     REPLICAS_SAFE = 256,
 };
 

@@ -46,7 +46,7 @@ static bool has_replicas(const struct training_job *job, enum training_replica_t
 /* Warns about an evaluator in TF_CONFIG's cluster. TensorFlow 2's ParameterServerStrategy waits for
  * every task of the cluster, but an evaluator runs no server that could answer, so the job would
  * hang silently. Other APIs of TensorFlow (Estimator, TF 1) need the evaluator there, so it is not
- * removed. If the annotation is set, there is no warning. */
+ * removed. If TRAINING_EVALUATOR_ANNOTATION is set, there is no warning. */
 static size_t tfjob_advise(struct arena *arena, const struct training_job *job,
                            struct training_advice *ret)
 {

@@ -25,7 +25,7 @@ enum training_restart_policy {
     TRAINING_RESTART_NEVER,
     TRAINING_RESTART_ALWAYS,
     TRAINING_RESTART_ON_FAILURE,
-    /* Exit code 128 and above restarts the replica; lower codes fail it. */
+    /* Exit code 128 and above restarts the replica; 1 to 127 fails it. */
     TRAINING_RESTART_EXIT_CODE,
 };
 

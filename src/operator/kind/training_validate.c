@@ -1,6 +1,6 @@
 /* Validates a job before objects are created for it. The reconcile calls it. It reports the first
- * mistake, and the message starts with the field's path. If a job passes, the API server must not
- * reject its pods later. */
+ * mistake, and the message starts with the field's path. These checks must be strict enough that
+ * the API server does not reject the pods of a valid job. */
 #include "operator/kind/training_job.h"
 
 #include "base/mem.h"

@@ -1,8 +1,8 @@
 /* Adopts and releases objects of a job. Like every controller of Kubernetes, it adopts objects that
  * have its labels but no controller, for example after a job was deleted with --cascade=orphan and
  * created again. It releases objects that it controls but that lost the labels, for example when a
- * user takes a pod out to debug it. Both are patches of one owner reference, valid only for the
- * object that was seen. Pure; part of the reconcile. */
+ * user takes a pod out to debug it. Both are patches of one owner reference, which fail if the
+ * object now has another uid than the object that was seen. Pure; part of the reconcile. */
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "operator/reconcile/gang.h"

@@ -1,4 +1,4 @@
-/* Implements the rules of a job's conditions. The reconcile calls it on its own copy of the status.
+/* Implements the rules of a job's conditions. The reconcile passes its own copy of the status.
  * Pure. A finished job has exactly one of Succeeded and Failed, and keeps it. */
 #include "operator/reconcile/conditions.h"
 

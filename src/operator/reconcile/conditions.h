@@ -22,7 +22,8 @@ bool training_is_finished(const struct json *status); /* Succeeded or Failed is 
 
 /* Sets a condition and returns whether something changed. Changes nothing if the job is finished,
  * or if the condition has the same status and reason. A changed condition becomes the last of the
- * list. Running and Restarting replace each other, and the end of the job sets both to False. */
+ * list. Setting Running removes Restarting, and setting Restarting removes Running. When Succeeded
+ * or Failed becomes True, the other two become False if they exist. */
 bool training_condition_set(struct arena *arena, struct json *status, const char *type,
                             bool is_true, const char *reason, const char *message, int64_t now_ms);
 

@@ -1,4 +1,5 @@
-/* Builds PodGroups and marks their members; see gang.h. The reconcile decides when to call it. */
+/* Builds PodGroups and marks their members; see gang.h. The reconcile decides when to call these
+ * functions. */
 #include "operator/reconcile/gang.h"
 
 #include "operator/reconcile/pod_amounts.h"
@@ -28,9 +29,10 @@ struct members {
     int total;
 };
 
-/* Returns whether the scheduler will see a pod of the replica now. There will be no pod for a
- * finished replica, or for a failed replica that is not restarted. A replica in backoff gets its
- * pod later, and a replica that restarts alone need not wait for that pod. */
+/* Returns whether the replica has a pod or gets one now, so that it counts as a member of the
+ * group. A finished replica and a failed replica that is not restarted do not count. A replica in
+ * backoff does not count either, because it gets its pod later, and other replicas must not wait
+ * for it. */
 static bool is_to_come(const struct training_job *job, const struct training_replica *replica,
                        int64_t now_ms)
 {
@@ -72,14 +74,15 @@ int training_gang_min_member(const struct training_job *job,
 
     if (wanted < 0)
         wanted = members.total - spare_workers(job, &members);
-    /* If the user requests more members than the job has replicas, that number is written
+    /* If minAvailable is larger than the number of replicas and all replicas count, it is written
      * unchanged, and the group waits. */
     else if (wanted > members.total && (size_t)members.total < replicas->count)
         wanted = members.total;
     return wanted > 0 ? (int)wanted : 1;
 }
 
-/* Returns the first minMember members, in the order of the types, with spare workers last. */
+/* Returns how many of the first minMember members each type has. The members are in the order of
+ * the types, but spare workers come last. */
 static struct members first_members(const struct training_job *job,
                                     const struct training_replicas *replicas, int64_t now_ms)
 {

@@ -24,8 +24,10 @@ struct training_gang {
 
 void training_gang_init(struct training_gang *gang, const char *scheduler);
 
-/* Returns how many pods must exist before any pod starts. This is minAvailable, or else the number
- * of replicas that the job needs to start. It is limited to the number of pods that will exist. */
+/* Returns how many pods must exist before any pod starts. This is minAvailable or, if that is not
+ * set, the number of replicas that the job needs to start. If some replicas have no pod and get
+ * none now, because they have finished or are in backoff, minAvailable is limited to the number of
+ * the other replicas. The result is at least 1. */
 int training_gang_min_member(const struct training_job *job,
                              const struct training_replicas *replicas, int64_t now_ms);
 

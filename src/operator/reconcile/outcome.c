@@ -61,7 +61,8 @@ static bool deciding_type(const struct training_job *job, enum training_replica_
     return false;
 }
 
-/* In a job without a chief, worker 0 decides, and its exit code must be known to be 0. */
+/* Returns whether worker 0 has succeeded. It decides in a job without a chief. If its pod is known,
+ * the exit code must be 0. */
 static bool worker_0_completed(const struct training_pass *pass)
 {
     const struct training_replica *worker =
@@ -205,8 +206,8 @@ static const char *failed_replicas(const struct training_pass *pass)
     return NULL;
 }
 
-/* As in a batch Job, a limit of N allows N new pods, but N restarts in place exceed it, because
- * there the first start counts too. */
+/* As in a batch Job, a limit of N allows N new pods, but the N-th restart in place already exceeds
+ * it. */
 static bool is_past_backoff_limit(const struct training_pass *pass)
 {
     int64_t remembered, in_place;
@@ -220,8 +221,8 @@ static bool is_past_backoff_limit(const struct training_pass *pass)
     return in_place > 0 && remembered + in_place >= pass->job.backoff_limit;
 }
 
-/* Reports which replicas used up the limit. Their pods are deleted, and the condition has
- * Kubeflow's message, so no other place shows it. */
+/* Reports how often each replica was restarted. Neither their pods, which are deleted, nor the
+ * condition, which has Kubeflow's message, shows this. */
 static void report_tries(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->replicas.count; i++) {
@@ -243,7 +244,8 @@ static void report_tries(struct training_pass *pass)
     }
 }
 
-/* Also requeues the job for its deadline, because no other event may come until then. */
+/* Also requeues the job for its deadline, because possibly nothing else causes a pass at that time.
+ * */
 static bool is_past_deadline(const struct training_pass *pass)
 {
     int64_t started_ms = training_pass_time(pass, "startTime");

@@ -15,9 +15,10 @@ struct training_amounts {
     size_t count, capacity;
 };
 
-/* Returns the requests of a pod spec by the rule of Kubernetes: the sum of its containers, or the
- * largest init container if that is more. If a request is missing, the limit is used. An invalid
- * quantity counts as zero, because the server will reject the pod anyway. */
+/* Returns the requests of a pod spec by the rule of Kubernetes: per resource, the sum over the
+ * containers and sidecars, or the largest amount while an init container runs, if that is more. If
+ * a request is missing, the limit is used. An invalid quantity counts as zero, because the server
+ * will reject the pod anyway. */
 struct training_amounts training_pod_amounts(struct arena *arena, const struct json *pod_spec);
 
 void training_amounts_add(struct arena *arena, struct training_amounts *sum,

@@ -1,5 +1,5 @@
 /* Builds the objects of a replica: clones the template, so that everything that the user wrote is
- * kept, and adds the fields of the replica. The reconcile decides when to call it. */
+ * kept, and adds the fields of the replica. The reconcile decides when to call these functions. */
 #include "operator/reconcile/pod_template.h"
 
 #include "base/str.h"
@@ -8,8 +8,8 @@
 #include <inttypes.h>
 
 /* Returns the restart policy of the pod. With ExitCode the node must not restart the pod, because
- * the operator checks the exit code first. The node must not restart a replica of a group that
- * restarts together either, because the other replicas would not notice. */
+ * the operator checks the exit code first. If replicas restart together, the node must not restart
+ * a pod either, because the other replicas would not notice. */
 static const char *pod_restart_policy(const struct training_job *job,
                                       enum training_replica_type type)
 {

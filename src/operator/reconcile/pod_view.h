@@ -22,13 +22,13 @@ struct training_pod {
     const char *uid;
     enum training_pod_phase phase;
     int64_t deleting_ms; /* wall time at which its deletion is due; 0: it is not being deleted */
-    int64_t exit_code;   /* exit code of the container that trains */
+    int64_t exit_code;   /* exit code of the container that trains, or of a failed init container */
     int64_t restarts;    /* restarts in place by the node, summed over its containers */
     bool disrupted;      /* evicted, preempted or lost with its node: not the program's fault */
 };
 
 /* Returns the exit code of the training container. If the container runs again, returns the exit
- * code before its last restart in place. */
+ * code before its last restart in place. Returns TRAINING_EXIT_CODE_NONE if there is none. */
 int64_t training_pod_last_exit_code(const struct training_kind *kind,
                                     const struct training_pod *pod);
 /* Returns why the program ended or the pod failed, if more is known than the exit code, such as

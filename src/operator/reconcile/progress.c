@@ -23,8 +23,8 @@ static void delete_replica_pod(struct training_pass *pass, const struct training
         training_plan_delete(pass->plan, TRAINING_DELETE_POD, replica->pod.json, false);
 }
 
-/* Restarts the replicas that did not fail together with a failed one. Called if the annotation
- * requests it. */
+/* Restarts all replicas whose restart was not counted yet, after one failed replica was restarted.
+ * Called for jobs whose replicas restart together (restart_together). */
 static void restart_the_others(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->replicas.count; i++) {
@@ -40,7 +40,8 @@ static void restart_the_others(struct training_pass *pass)
     }
 }
 
-/* Restarts replicas. Returns the first restarted type, or -1. */
+/* Restarts the replicas for which the verdict is a restart. Returns the type of the first of them,
+ * or -1 if there is none. */
 static int restart_replicas(struct training_pass *pass)
 {
     int first_type = -1;

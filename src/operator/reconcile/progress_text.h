@@ -12,13 +12,13 @@
 enum { TRAINING_PROGRESS_DOCUMENT_MAX = 64 * 1024 };
 
 /* Returns a line such as "step 120/1000, epoch 3, loss 0.42, accuracy 0.91, 812/s, waiting for
- * worker-1", with only those parts that the document has. Returns -ERR_INVALID if it has none of
- * them. */
+ * worker-1", with only those parts that the document has. Returns a negative code if the document
+ * has none of them, is not JSON, or is larger than TRAINING_PROGRESS_DOCUMENT_MAX. */
 int training_progress_text(struct arena *arena, const char *document, size_t size, char **ret,
                            struct err *err);
 
-/* Returns the pod that reports the job's progress: a running pod with a container port named
- * "progress" or else "metrics". Returns NULL if there is none. */
+/* Returns the pod that reports the job's progress: the running pod of the chief (label job-role),
+ * if it has a container port named "progress" or else "metrics". Returns NULL if there is none. */
 const struct json *training_progress_pod(const struct json *const *pods, size_t count,
                                          const char *job_uid, int *ret_port);
 

@@ -1,6 +1,6 @@
 /* The core of the operator: computes a plan from the observed objects. It is a pure function of the
- * observation and the time. So tests check the rules as rows of a table, and simulate whole lives
- * of jobs. */
+ * observation and the time. So tests check the rules as rows of a table, and simulate jobs from
+ * their creation to their end. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_RECONCILE_H
 #define TRAINYARD_OPERATOR_RECONCILE_RECONCILE_H
 

@@ -10,7 +10,8 @@
 enum training_replica_state {
     TRAINING_REPLICA_MISSING,   /* it has no pod */
     TRAINING_REPLICA_BLOCKED,   /* a pod that the job does not control has its name */
-    TRAINING_REPLICA_LEAVING,   /* its pod is terminating and has been handled */
+    TRAINING_REPLICA_LEAVING,   /* its pod still exists, but is handled or was deleted before it ran
+                                 */
     TRAINING_REPLICA_PENDING,   /* its pod has not started yet */
     TRAINING_REPLICA_ACTIVE,    /* its pod runs */
     TRAINING_REPLICA_SUCCEEDED, /* succeeded; its pod may be gone */

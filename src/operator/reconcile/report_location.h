@@ -15,10 +15,10 @@ struct training_claims {
     void *context;
 };
 
-/* Returns "/srv/models/face/report.html" if the nodes are this machine (`claims` is given),
- * otherwise "face/report.html in claim models" or "/srv/models/face/report.html on node a". Returns
- * NULL if the path is invalid or is not on a volume that outlives the pod. `spec` is the pod spec
- * of the job's template, because the operator's copy of `pod` has no volumes. */
+/* Returns "/srv/models/face/report.html" if `claims` is given, which means that the nodes are this
+ * machine, otherwise "face/report.html in claim models" or "/srv/models/face/report.html on node
+ * a". Returns NULL if the path is invalid or is not on a volume that outlives the pod. `spec` is
+ * the pod spec of the job's template, because the operator's copy of `pod` has no volumes. */
 const char *training_report_location(struct arena *arena, const struct training_claims *claims,
                                      const struct json *pod, const struct json *spec,
                                      const char *container, const char *path);

@@ -33,16 +33,18 @@ void training_restarts_write(const struct training_replicas *replicas,
                              const struct training_job *job,
                              const struct training_observed *observed, struct training_plan *plan);
 
-/* Counts the restart of the replica's current pod: one, and the restarts in place that are lost
- * with the pod. A program that fails repeatedly is restarted with growing delays, like containers
- * on a node. From the second restart on, pods are created at least 10 s, 20 s … 5 min apart. */
+/* Counts the restart of the replica's current pod: adds one and the pod's restarts in place, which
+ * are lost with the pod. A program that fails repeatedly is restarted with growing delays, like
+ * containers on a node: from the second restart on, the next pod is created at least 10 s, 20 s … 5
+ * min after the failed pod was created. */
 void training_replica_count_restart(struct training_replica *replica);
 
 /* Records that the operator deletes the replica's current pod, so that its end has no consequence.
  * The restarts in place that are lost with the pod are counted. */
 void training_replica_mark_deleted(struct training_replica *replica);
 
-/* Returns the restarts that are stored on the job, and the restarts in place of live pods. */
+/* Returns the number of restarts that are stored on the job, and the number of restarts in place of
+ * pending and running pods. The latter are not counted for replicas with the policy Never. */
 void training_replicas_restarts(const struct training_replicas *replicas,
                                 const struct training_job *job, int64_t *ret_remembered,
                                 int64_t *ret_in_place);

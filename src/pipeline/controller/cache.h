@@ -30,7 +30,8 @@ struct workflow_cache {
 void workflow_cache_init(struct workflow_cache *cache);
 void workflow_cache_release(struct workflow_cache *cache);
 struct workflow_entry *workflow_cache_get(struct workflow_cache *cache, const char *key);
-/* Must be called when the workflow is deleted. The entry is freed with its last pod. */
+/* Must be called when the workflow is deleted. Frees the entry if the workflow has no pods left.
+ * Otherwise the function must be called again after the last pod has gone. */
 void workflow_cache_forget(struct workflow_cache *cache, const char *key);
 /* Stores a change of a pod that the informer has reported. */
 void workflow_cache_change(struct workflow_cache *cache, const char *key, struct kube_object *old,

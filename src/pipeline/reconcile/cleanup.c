@@ -53,7 +53,8 @@ static void tidy_pod(struct workflow_pass *pass, const struct json *pod)
     }
 }
 
-/* Deletes claims that are no longer needed. Claims of a failed workflow are kept for debugging. */
+/* Deletes claims that are no longer needed. Claims of a failed workflow are kept for debugging,
+ * unless the strategy is OnWorkflowCompletion. */
 static void tidy_claims(struct workflow_pass *pass)
 {
     const char *strategy = json_get_string(json_get(pass->spec, "volumeClaimGC"), "strategy", "");

@@ -1,7 +1,7 @@
 /* Creates the objects that must exist before a workflow begins: the claims of its
- * volumeClaimTemplates and, with `make_accounts`, the service accounts of its pods with the rights
- * that an installation of Kubeflow gives them. Nothing is recorded until all objects exist;
- * creating an object twice does no harm. */
+ * volumeClaimTemplates and, with `make_accounts`, the service accounts of its pods. The account
+ * "pipeline-runner" also gets the rights that it has in an installation of Kubeflow. Nothing is
+ * recorded until all objects exist; creating an object twice does no harm. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/spec/workflow.h"
 

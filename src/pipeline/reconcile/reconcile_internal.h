@@ -78,7 +78,8 @@ int workflow_pod_build(struct workflow_pass *pass, const struct workflow_call *c
 void workflow_pod_update_node(struct workflow_pass *pass, struct json *node,
                               const struct json *template_, const struct json *pod);
 
-/* Sets the phase of a node, and adds an event if the phase is final. */
+/* Sets the phase of a node. Adds an event if the node fails or ends with an error, or if it is a
+ * pod that succeeds. */
 void workflow_pass_set(struct workflow_pass *pass, struct json *node, enum workflow_phase phase,
                        const char *message);
 const struct workflow_result *workflow_pass_result(const struct workflow_pass *pass,

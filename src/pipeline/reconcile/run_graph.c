@@ -204,7 +204,8 @@ static void omit_member(struct graph *graph, size_t position)
     link_node(graph, position, node);
 }
 
-/* Repeats until nothing changes, because others can begin at once after a task is skipped. */
+/* Repeats until nothing changes, because a task that ends at once, such as a skipped task, allows
+ * other tasks to begin. */
 static enum workflow_phase graph_advance(struct graph *graph)
 {
     struct workflow_dag *dag = &graph->dag;

@@ -49,7 +49,8 @@ static const struct json *find_gone(const struct workflow_pass *pass, const char
     return pod && kube_meta_is_controlled_by(pod, pass->uid) ? pod : NULL;
 }
 
-/* Handles a node without a pod: creates the pod, or ends the node if the pod was deleted. */
+/* Handles a node without a pod: creates the pod, or ends the node if the pod was deleted or could
+ * not be created. */
 static void handle_missing(struct workflow_pass *pass, struct workflow_call *call,
                            struct json *node, const struct json *inputs)
 {

@@ -8,9 +8,11 @@
 enum { ATTEMPTS_MAX = 1000, FACTOR_DEFAULT = 1 };
 
 struct strategy {
-    int64_t limit; /* the most retries after the first attempt; -1: no limit */
+    int64_t limit; /* maximum number of attempts after the first attempt; -1: no limit */
     bool on_failed, on_error;
-    int64_t wait_ms, factor, wait_total_ms; /* wait_total_ms 0: no limit */
+    int64_t wait_ms, factor, wait_total_ms; /* The first retry waits wait_ms, each further retry
+                                               `factor` times longer. No attempt starts later than
+                                               wait_total_ms after the first; 0: no limit. */
 };
 
 static int64_t read_int(const struct json *value, int64_t fallback)

@@ -13,7 +13,8 @@ enum workflow_phase {
     WORKFLOW_RUNNING,
     WORKFLOW_SUCCEEDED,
     WORKFLOW_SKIPPED, /* the task's condition was false */
-    WORKFLOW_OMITTED, /* a dependency did not succeed */
+    WORKFLOW_OMITTED, /* never started, because a dependency did not succeed, or because of
+                         fail_fast */
     WORKFLOW_FAILED,  /* the program failed */
     WORKFLOW_ERROR,   /* something other than the program failed */
 };
@@ -33,12 +34,13 @@ struct workflow_dag_task {
 struct workflow_dag {
     struct workflow_dag_task *tasks;
     size_t count;
-    bool fail_fast; /* no new task is started after a failure */
+    bool fail_fast; /* after a failure, all tasks that have not started are omitted */
 };
 
-/* Sets `start` and `omit` of the tasks and returns the phase of the graph. It is running until
- * every task has ended or is omitted. Then it is failed or error if a task ended with that phase
- * and its continueOn does not allow that, else succeeded. The graph must have no cycle. */
+/* Sets `start` and `omit` of the tasks and returns the phase of the graph. The phase is
+ * WORKFLOW_RUNNING until every task has ended or is omitted. Then it is WORKFLOW_FAILED if a task
+ * has failed, else WORKFLOW_ERROR if a task ended with an error, else WORKFLOW_SUCCEEDED. A failure
+ * or error that the task's continueOn allows does not count. The graph must have no cycle. */
 enum workflow_phase workflow_dag_advance(struct workflow_dag *dag);
 
 /* Returns the position of a task on a cycle, or -1. */

@@ -1,5 +1,5 @@
-/* Replaces references in texts; see text.h. References inside a value are not replaced, so that the
- * output of a step cannot refer to other values. */
+/* Replaces references in texts; see text.h. If the value of a reference contains references, these
+ * are not replaced, so that the output of a step cannot refer to other values. */
 #include "pipeline/spec/text.h"
 
 #include "base/str.h"

@@ -36,8 +36,8 @@ enum workflow_template_type {
 const struct json *workflow_template(const struct json *workflow, const char *name);
 int workflow_template_type(const struct json *template_);
 
-/* Returns a parameter's value as text, or NULL if there is none. Numbers and booleans become text
- * as they are written in JSON. */
+/* Returns a parameter's value as text, or NULL if there is none. A value that is not a string
+ * becomes JSON text. */
 const char *workflow_value(struct arena *arena, const struct json *value);
 /* Returns the list element whose "name" is `name`, or NULL. */
 const struct json *workflow_named(const struct json *list, const char *name);
@@ -47,8 +47,9 @@ const struct json *workflow_named(const struct json *list, const char *name);
 int workflow_task_needs(struct arena *arena, const struct json *task, const char ***ret,
                         size_t *ret_count, struct err *err);
 
-/* Returns true if an earlier workflow left the object and the garbage collector will delete it.
- * Such an object is being deleted, or another workflow controls it. */
+/* For an object that this workflow does not control. Returns true if the object is being deleted or
+ * a Workflow controls it. Such an object is left from an earlier workflow, and the garbage
+ * collector will delete it. */
 bool workflow_is_leftover(const struct json *object);
 
 /* Returns 0, or an error for the first mistake with the field's path:

@@ -76,9 +76,9 @@ struct augment_shape augment_shape_draw(struct rand *rand, float highest)
     return shape;
 }
 
-/* Moves the source point of a pixel. It is applied in the coordinates of the source picture, so
- * that the reshaping does not depend on shift and turn. Element 0 scales the face evenly, and the
- * others are waves. */
+/* Moves the source point of a pixel. The movement depends only on the coordinates in the source
+ * picture, so that the reshaping does not depend on shift and turn. Element 0 stretches the picture
+ * evenly, and the others are waves. */
 static void reshape_point(const struct augment_shape *shape, float side, float *x, float *y)
 {
     const float turn = 2 * (float)M_PI;

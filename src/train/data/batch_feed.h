@@ -38,14 +38,15 @@ int batch_feed_new(const struct batch_feed_options *options, struct batch_feed *
 struct batch_feed *batch_feed_free(struct batch_feed *feed); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(batch_feed)
 
-/* Sets which samples of a batch belong to this worker. Call it again when the share changes, for
+/* Sets which samples of a batch belong to this worker. Called again when the share changes, for
  * example after the group of workers has changed. Waits for the loaders and discards the prepared
  * batches. The feed restarts at the next step that is taken. */
 void batch_feed_share(struct batch_feed *feed, size_t first, size_t count);
 
-/* Returns the batch of a step, which stays valid until the next call. Steps normally come in order.
- * The same step may be taken again. Any other step, for example after a resume, restarts the feed
- * at that step. A failure to prepare a batch is reported when that batch is taken, not before. */
+/* Returns the batch of a step, which stays valid until the next call of batch_feed_take() or
+ * batch_feed_share(). Steps normally come in order. The same step may be taken again. Any other
+ * step, for example after a resume, restarts the feed at that step. A failure to prepare a batch is
+ * reported when that batch is taken, not before. */
 int batch_feed_take(struct batch_feed *feed, uint64_t step, const struct batch **ret,
                     struct err *err);
 

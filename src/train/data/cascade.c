@@ -3,8 +3,9 @@
 
 #include <math.h>
 
-/* Windows with a smaller standard deviation of the pixels are rejected, because they show no
- * object. THRESHOLD_SLACK allows for thresholds that were rounded when the file was written. */
+/* A cascade of Haar features rejects windows with a smaller standard deviation of the pixels,
+ * because they show no object. THRESHOLD_SLACK allows for thresholds that were rounded when the
+ * file was written. */
 #define DEVIATION_MIN   10.0
 #define THRESHOLD_SLACK 1e-5f
 

@@ -1,9 +1,9 @@
 /* A cascade of weak classifiers, which decides whether a small window of a picture shows the object
  * that the cascade was trained for. Reads the files of Debian's package opencv-data, with a parser
  * for the subset of XML in these files. Features are sums over rectangles (Haar) or comparisons of
- * nine cells (local binary patterns); both need only a few reads of an integral image. The file is
- * untrusted, so all sizes have limits. A cascade is immutable, so several threads may use it. Used
- * by face_finder.h. */
+ * eight cells with the cell between them (local binary patterns). Both need only a few reads of an
+ * integral image. The file is untrusted, so all sizes have limits. A cascade is immutable, so
+ * several threads may use it. Used by face_finder.h. */
 #ifndef TRAINYARD_TRAIN_DATA_CASCADE_H
 #define TRAINYARD_TRAIN_DATA_CASCADE_H
 
@@ -29,11 +29,11 @@ DEFINE_CLEANUP(cascade)
 
 void cascade_window(const struct cascade *cascade, int *ret_width, int *ret_height);
 
-/* Two integral images. Each element is the sum of the pixels, or of their squares, in the rectangle
- * from the top left corner of the picture. Row 0 and column 0 are 0, so there is one more row and
- * column than pixels. */
+/* Two integral images. Element (x, y) is the sum of the pixels, or of their squares, in the x left
+ * columns of the y upper rows of the picture. Row 0 and column 0 are 0, so there is one more row
+ * and column than pixels. */
 struct cascade_sums {
-    int width, height, stride; /* size in pixels, and elements per row of `sums` */
+    int width, height, stride; /* size in pixels, and elements per row of both arrays */
     uint32_t *sums;
     uint64_t *squares;
 };

@@ -13,17 +13,20 @@ struct cascade_rectangle {
 };
 
 struct cascade_feature {
-    int count; /* number of rectangles; a local binary pattern has one: its first cell */
+    /* number of rectangles; 1 for a local binary pattern, whose rectangle is the upper left cell */
+    int count;
     struct cascade_rectangle rectangles[CASCADE_RECTANGLES];
 };
 
-/* The successors `left` and `right` are the index of a later node of the same tree if positive.
- * Otherwise their negative is the index of a leaf of the tree. */
+/* If `left` or `right` is positive, it is the index of a later node of the tree. Otherwise its
+ * negative is the index of a leaf of the tree. Both indices count from the first node or leaf of
+ * the tree. */
 struct cascade_node {
     int left, right;
     int feature;
-    float threshold;                 /* Haar: go left if the feature is below it */
-    uint32_t subset[CASCADE_SUBSET]; /* local binary patterns: go left if the set has it */
+    float threshold; /* Haar: go left if the feature is below it */
+    /* local binary patterns: go left if this set of bits has the pattern */
+    uint32_t subset[CASCADE_SUBSET];
 };
 
 struct cascade_tree {

@@ -9,7 +9,8 @@
 #include <errno.h>
 #include <math.h>
 
-/* Reads rows of left, right, feature, and a threshold or a subset. */
+/* Reads the nodes of a tree. A node consists of left, right, feature, and a threshold (Haar) or a
+ * subset (local binary patterns). */
 static int read_nodes(struct cascade_xml *reader, struct cascade *cascade,
                       struct cascade_tree *tree)
 {

@@ -49,7 +49,8 @@ static int by_version(const void *a, const void *b)
     return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Lists the subdirectories or the regular files of a directory, as paths ordered by name. */
+/* Lists the subdirectories or the picture files of a directory, as paths ordered by name. Skips
+ * hidden entries. Follows symbolic links. */
 static int list_directory(const char *path, bool directories, size_t max, char ***ret_paths,
                           size_t *ret_count, struct err *err)
 {

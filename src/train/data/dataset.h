@@ -1,8 +1,8 @@
-/* Data sets of persons. Each person has a name and some pictures. They come from a folder with one
- * subfolder per person, or are generated when they are loaded (faces_procedural.h). The results do
- * not depend on time, threads or the order of calls, so they are the same with any number of
- * workers. All functions except open and free may be called from several threads at the same
- * time. */
+/* Data sets of persons. Each person has a name and some pictures. The pictures come from a folder
+ * with one subfolder per person, or are generated when they are loaded (faces_procedural.h). The
+ * results do not depend on time, threads or the order of calls, so they are the same with any
+ * number of workers. Functions that take a const data set may be called from several threads at the
+ * same time. */
 #ifndef TRAINYARD_TRAIN_DATA_DATASET_H
 #define TRAINYARD_TRAIN_DATA_DATASET_H
 
@@ -43,7 +43,7 @@ size_t dataset_total(const struct dataset *dataset); /* number of pictures of al
 const char *dataset_person_name(const struct dataset *dataset, size_t person);
 
 /* Writes "40 people, 240 pictures, digest 1f2e3d4c". The digest covers the names of persons and
- * files and the current file sizes. The pictures are not read. */
+ * files and the current file sizes, or the seed of generated faces. The pictures are not read. */
 enum { DATASET_TEXT_MAX = 128 };
 void dataset_describe(const struct dataset *dataset, char *text, size_t size);
 
@@ -51,15 +51,17 @@ void dataset_describe(const struct dataset *dataset, char *text, size_t size);
 void dataset_picture_name(const struct dataset *dataset, size_t person, size_t picture, char *text,
                           size_t size);
 
-/* Loads the face of a picture if a survey has found it, else the centre square, scaled to side ×
- * side pixels. `channels` is 1 for grey or 3 for interleaved RGB. Floats are in [0, 1]. */
+/* Loads a picture, cropped to the square that dataset_survey_run() has chosen, or to the centre
+ * square without a survey, and scaled to side × side pixels. `channels` is 1 for grey or 3 for
+ * interleaved RGB. Floats are in [0, 1]. */
 int dataset_load(const struct dataset *dataset, size_t person, size_t picture, size_t side,
                  size_t channels, float *ret_pixels, struct err *err);
 int dataset_load_bytes(const struct dataset *dataset, size_t person, size_t picture, size_t side,
                        size_t channels, uint8_t *ret_pixels, struct err *err);
 
-/* Splits the persons into training and held-out persons. The split depends only on the seed and the
- * number of persons. Both lists are in ascending order. The caller releases the split. */
+/* Splits the persons into training and `held_out` held-out persons. Returns -ERR_INVALID if no
+ * training person would be left. The split depends only on the seed and both numbers. Both lists
+ * are in ascending order. The caller releases the split. */
 struct dataset_persons_list {
     size_t *items;
     size_t count;
@@ -77,15 +79,16 @@ struct dataset_sample {
 };
 
 /* Draws the global batch of a step for metric learning: `batch_persons` different persons out of
- * `from`, each with `batch_pictures` pictures (different pictures if the person has enough),
- * ordered by person. The batch depends only on (seed, step), so each worker can take its share by
- * position. No person appears twice in an epoch. */
+ * `from`, each with `batch_pictures` pictures (different pictures if the person has enough). The
+ * pictures of one person are adjacent. The batch depends only on the arguments, so each worker can
+ * take its share by position. An epoch is as many steps as `from` has complete batches of persons.
+ * No person appears twice in an epoch. */
 int dataset_draw_batch(const struct dataset *dataset, const struct dataset_persons_list *from,
                        uint64_t seed, uint64_t step, size_t batch_persons, size_t batch_pictures,
                        struct dataset_sample *ret_samples, struct err *err);
 
-/* Sets a permutation of 0 … count-1 for one epoch. The permutation depends only on (seed,
- * epoch). */
+/* Sets a permutation of 0 … count-1 for one epoch. The permutation depends only on the seed, the
+ * epoch and the count. */
 void dataset_shuffle(uint64_t seed, uint64_t epoch, size_t count, size_t *ret_order);
 
 #endif

@@ -1,4 +1,4 @@
-/* The members of a data set, for dataset.c and dataset_survey.c. */
+/* The struct of a data set, for dataset.c, dataset_digest.c and dataset_survey.c. */
 #ifndef TRAINYARD_TRAIN_DATA_DATASET_INTERNAL_H
 #define TRAINYARD_TRAIN_DATA_DATASET_INTERNAL_H
 

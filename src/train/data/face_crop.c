@@ -4,7 +4,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* Added around the square of the cascade, which extends only from the eyebrows to the chin. */
+/* The margin around the square of the face finder, which extends only from the eyebrows to the
+ * chin. */
 #define MARGIN 0.1 /* on each edge, as a fraction of the square's side */
 
 static const char *const NAMES[] = {"off", "auto", "cascade", "whole"};

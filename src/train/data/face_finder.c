@@ -10,7 +10,8 @@
 #include <string.h>
 
 enum {
-    SIDE_MAX = 400, /* longer side of the searched picture; larger pictures are scaled down first */
+    /* longer side of the searched picture, in pixels; larger pictures are scaled down first */
+    SIDE_MAX = 400,
     SUPPORT_MIN = 3,   /* number of windows that must agree on a face */
     WINDOWS_MAX = 4096 /* accepted windows per picture; more of them are ignored */
 };
@@ -21,7 +22,7 @@ enum {
     0.1 /* border around the picture, as a fraction of the shorter side: a face may fill the       \
            picture */
 #define AGREEMENT                                                                                  \
-    0.2 /* how far apart the windows of one face may be, as a fraction of their side */
+    0.2 /* how far apart the edges of two agreeing windows may be, as a fraction of a side */
 /* The least score of another face, as a fraction of the best score. With this value one face is
  * found on each of the 400 portraits of the ORL data set, and two faces on each of 100 pictures
  * that were made of two portraits. */
@@ -184,8 +185,8 @@ static int by_score(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* Two overlapping groups show only one face. The lower score is a false detection, such as a nose
- * or a collar. */
+/* Two overlapping groups show only one face. The group with the lower score is a false detection,
+ * such as a nose or a collar. */
 static bool boxes_overlap(const struct picture_square *a, const struct picture_square *b)
 {
     double apart = fmax(a->side, b->side) / 2;
@@ -194,7 +195,7 @@ static bool boxes_overlap(const struct picture_square *a, const struct picture_s
 }
 
 /* Counts the faces among `groups`, which are sorted by score. A face has a score of at least
- * FURTHER of the best score, and does not overlap a face with a better score. */
+ * FURTHER times the best score, and does not overlap a face with a better score. */
 static size_t count_faces(const struct group *groups, size_t count)
 {
     struct picture_square faces[FACE_FINDER_FACES_MAX];

@@ -1,5 +1,5 @@
-/* Finds the face in a picture. A cascade (cascade.h) tests windows of all sizes and positions, and
- * several accepted windows at about the same place are a face. Called for every picture that is
+/* Finds the face in a picture. A cascade (cascade.h) tests windows of many sizes and positions.
+ * Several accepted windows at about the same place are a face. Called for every picture that is
  * cropped to its face, in data sets and uploads. A finder is immutable, so several threads may use
  * it. */
 #ifndef TRAINYARD_TRAIN_DATA_FACE_FINDER_H
@@ -23,9 +23,9 @@ struct face_finder *face_finder_free(struct face_finder *finder); /* NULL-safe; 
 DEFINE_CLEANUP(face_finder)
 
 /* Returns the number of faces, at most FACE_FINDER_FACES_MAX. If there is a face, sets *ret to the
- * square of the most prominent face, which has the most and largest windows. The square may extend
- * over the edges of the picture. Faces smaller than a fifth of the shorter side are ignored,
- * because they are not the subject of the picture. */
+ * square of the most prominent face, whose accepted windows have the largest sum of sides. The
+ * square may extend over the edges of the picture. Faces smaller than a fifth of the shorter side
+ * are ignored, because they are not the subject of the picture. */
 enum { FACE_FINDER_FACES_MAX = 16 };
 size_t face_finder_find(const struct face_finder *finder, const struct picture *picture,
                         struct picture_square *ret);

@@ -1,7 +1,8 @@
 /* Draws faces; see faces_procedural.h. The colour of each pixel is computed in face coordinates: x
- * to the right, y down, and a face about 1 high and wide with its centre at the origin. A shape is
- * a function that returns the distance of a point to the edge of the shape, negative inside. The
- * distance in pixels gives the covered fraction of a pixel, so edges are smooth at any size. */
+ * to the right, y down, and a face about 1 wide and 1.25 high with its centre at the origin. A
+ * shape is a function that returns the distance of a point to the edge of the shape, negative
+ * inside. The distance in pixels gives the covered fraction of a pixel, so edges are smooth at any
+ * size. */
 #include "train/data/faces_procedural.h"
 
 #include "base/rand.h"
@@ -28,7 +29,7 @@ enum hair_style {
 /* The traits of a person. Lengths are in face coordinates. */
 struct traits {
     struct colour skin, hair, iris, lips;
-    float width, height, jaw; /* half axes of the head; a jaw < 1 is pointed */
+    float width, height, jaw; /* half axes of the head; factor of the width at the chin */
     enum hair_style style;
     float hair_line, hair_volume;
     float eye_gap, eye_height, eye_width, eye_open, eye_slant;

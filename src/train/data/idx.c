@@ -18,7 +18,7 @@ enum {
     MAGIC_LABELS = 0x801,
     HEADER_IMAGES = 16,
     HEADER_LABELS = 8,
-    /* bytes after unpacking, because a small gzip file can unpack to a huge file */
+    /* limit of the bytes after unpacking, because a small gzip file can unpack to a huge file */
     FILE_MAX = 1 << 30,
     LABELS_FILE_MAX = 64 << 10,
     PATH_SIZE = 4096,
@@ -121,7 +121,8 @@ static int unpack_file(const char *path, struct buf *buf, struct err *err)
     return result;
 }
 
-/* Finds a file such as "train-images-idx3-ubyte", or the variant of its name with a dot. */
+/* Finds "train-images-idx3-ubyte" or "train-images.idx3-ubyte", for example, with or without
+ * ".gz". */
 static bool find_file(const char *directory, const char *stem, const char *kind,
                       char path[PATH_SIZE])
 {

@@ -15,7 +15,8 @@ enum idx_part { IDX_TRAIN, IDX_TEST };
 
 enum { IDX_PICTURES_MAX = 10000000, IDX_SIDE_MAX = 1024 };
 
-#define IDX_DIRECTORY_DEFAULT "/usr/share/datasets/fashion-mnist" /* from Debian's package */
+/* The directory that Debian's package dataset-fashion-mnist installs. */
+#define IDX_DIRECTORY_DEFAULT "/usr/share/datasets/fashion-mnist"
 
 struct idx {
     size_t count;
@@ -38,7 +39,8 @@ int idx_parse(const char *name, const void *images, size_t images_size, const vo
 struct idx *idx_free(struct idx *idx);
 DEFINE_CLEANUP(idx)
 
-/* Writes "60000 pictures of 28×28, 10 classes, digest 1f2e3d4c". The digest covers every byte. */
+/* Writes "60000 pictures of 28×28, 10 classes, digest 1f2e3d4c". The digest covers all pixels and
+ * labels. */
 enum { IDX_TEXT_MAX = 128 };
 void idx_describe(const struct idx *idx, char *text, size_t size);
 

@@ -17,7 +17,9 @@ enum {
 
 struct picture {
     size_t width, height;
-    size_t channels; /* 1 grey, 3 RGB; transparent pixels are drawn on white */
+    /* 1 grey, 3 RGB; a transparent PNG is drawn on white, and the transparency of WebP is
+     * ignored */
+    size_t channels;
     uint8_t *pixels; /* [height][width][channels], malloc'ed */
 };
 

@@ -10,7 +10,7 @@ int picture_decode_jpeg(const uint8_t *data, size_t size, struct picture *ret, s
 int picture_decode_webp(const uint8_t *data, size_t size, struct picture *ret, struct err *err);
 
 /* Checks the size that the header of a file claims, and allocates the pixels. Decoders must not
- * allocate anything before this check has succeeded. */
+ * allocate memory for pixels before this check has succeeded. */
 int picture_allocate(struct picture *picture, size_t width, size_t height, size_t channels,
                      struct err *err);
 

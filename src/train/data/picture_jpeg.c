@@ -8,7 +8,7 @@
 
 #include <jpeglib.h> /* needs stdio.h first */
 
-enum { SCANS_MAX = 100 }; /* a picture with more scans is an attack on the CPU */
+enum { SCANS_MAX = 100 }; /* a picture with more scans is rejected, because each scan costs time */
 
 struct catcher {
     struct jpeg_error_mgr manager;

@@ -44,7 +44,7 @@ int64_t ratings_id(const char *text, size_t size)
         if (strlen(number) == size && str_to_int64(number, INT64_MIN, INT64_MAX, &id, NULL) == 0)
             return id;
     }
-    /* not secret, because the hash must be equal on all workers */
+    /* The key is a constant, because the hash must be equal on all workers. */
     static const struct hash_key key = {{0}};
     return (int64_t)(hash_bytes(&key, text, size) >> 1);
 }

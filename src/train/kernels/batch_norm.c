@@ -1,7 +1,8 @@
 /* Batch norm: normalises each channel by its mean and standard deviation over the whole batch. The
  * batch may be split into parts and between workers. Each part gives its count, its mean, and the
- * sum of squared distances from that mean. These are merged in the order of the parts into the
- * numbers of the batch. The merge avoids the cancellation in a difference of two large sums. */
+ * sum of squared distances from that mean. They are merged, in the order of the parts, into count,
+ * mean and variance of the batch. A variance that is computed from means and squared distances does
+ * not suffer from the cancellation in a difference of two large sums. */
 #include "train/kernels/kernels.h"
 
 #include <math.h>
@@ -29,8 +30,8 @@ void batch_norm_sums(const struct kernels *k, const struct batch_norm_shape *s, 
         k->channel_square_sum(x + (size_t)n * sample, s->rows, s->c, mean, squares);
 }
 
-/* If two parts have a and b values, and their means differ by d, then the squares of both together
- * are the sum of their squares plus d²·a·b/(a + b). */
+/* If two parts have a and b values, and their means differ by d, then the sum of squared distances
+ * of both parts together is the sum of both sums plus d²·a·b/(a + b). */
 void batch_norm_merge(int channels, const float *sums, size_t parts, float *ret_total)
 {
     size_t stride = batch_norm_sum_count(channels);

@@ -38,7 +38,8 @@ struct rows {
 
 struct columns {
     const uint16_t *at;
-    /* distance, in values, from one tile of columns to the next; its chunks are contiguous */
+    /* distance, in values, from one tile of columns to the next; the chunks of a tile are
+     * contiguous */
     size_t tile;
 };
 

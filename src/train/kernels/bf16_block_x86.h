@@ -19,8 +19,8 @@ static const uint8_t TILE_SHAPES[64] __attribute__((aligned(64))) = {
     [51] = 16, [52] = 16, [53] = 16, [54] = 16, [55] = 16,
 };
 
-/* The tiles are released after each call, because a thread with tiles in use makes every context
- * switch slower. */
+/* The tiles are released after each pass of a convolution, because every context switch is slower
+ * while a thread has tiles in use. */
 static void block_begin(void)
 {
     _tile_loadconfig(TILE_SHAPES);

@@ -1,6 +1,6 @@
-/* Matrix products by OpenBLAS, for conv_gemm.c. The library is loaded for the first product. An
- * environment variable keeps it from starting threads, because the threads of a team already share
- * the work. */
+/* Matrix products by OpenBLAS, for conv_gemm.c. The library is loaded by the first call of
+ * blas_product() or blas_missing(). An environment variable keeps it from starting threads, because
+ * the threads of a team already share the work. */
 #ifndef TRAINYARD_TRAIN_KERNELS_BLAS_H
 #define TRAINYARD_TRAIN_KERNELS_BLAS_H
 

@@ -104,7 +104,7 @@ const struct conv_kernels *kernels_conv_bf16_at(size_t position)
 const struct conv_kernels *kernels_choose_conv(const struct conv_shape *s, enum precision precision)
 {
     if (precision == PRECISION_BF16)
-        /* the loop ends, because the last implementation fits every shape */
+        /* the loop ends, because conv_kernels_rounded fits every shape */
         for (size_t i = 0;; i++)
             if (kernels_conv_bf16_at(i)->fits(s))
                 return kernels_conv_bf16_at(i);

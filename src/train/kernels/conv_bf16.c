@@ -49,7 +49,8 @@ static void pack_straight(const float *matrix, size_t depth, size_t columns, siz
 }
 
 /* Packs the transposed weights of one tap, tap[columns][rows], into the same tiles as
- * pack_straight(). They become the rows from `position` to position + rows - 1 of the matrix. */
+ * pack_straight(). The transposed weights become the rows from `position` to position + rows - 1 of
+ * the matrix. */
 static void pack_turned(const float *tap, size_t rows, size_t columns, size_t depth,
                         size_t position, size_t first, size_t stride, uint16_t *packed)
 {

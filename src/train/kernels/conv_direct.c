@@ -50,7 +50,7 @@ ALWAYS_INLINE void conv_panel_product(int vectors, const struct conv_walk *walk,
 }
 
 /* Sets target[pixel][columns] to the product of the runs that the pixel reads from the source and
- * the packed panels. */
+ * the packed panels, or adds the product if `accumulate` is set. */
 static void conv_product(const struct conv_walk *walk, const float *source, const float *packed,
                          int columns, float *target, bool accumulate)
 {
@@ -204,8 +204,8 @@ static void direct_backward_data(const struct conv_shape *s, const float *d_out,
     }
 }
 
-/* Computes the gradient of some taps for all output channels, so that the gradient is read and
- * written sequentially. */
+/* Computes the gradient of some taps for all output channels, so that d_weights is read and written
+ * sequentially. */
 ALWAYS_INLINE void conv_weights_rows(int taps, const struct conv_walk *walk, const float *from,
                                      const float *d_out, float *d_weights)
 {

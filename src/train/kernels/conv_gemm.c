@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { GATHER_FLOATS = 256 * 1024 }; /* 1 MiB of gathered rows per part, but at least one sample */
+enum { GATHER_FLOATS = 256 * 1024 }; /* A part has at most 1 MiB of gathered rows, or one sample. */
 
 static bool gemm_fits(const struct conv_shape *s)
 {

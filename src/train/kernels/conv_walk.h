@@ -1,15 +1,18 @@
-/* Computes the positions of a convolution's pixels in memory. The forward pass and the backward
- * pass are the same kind of product. Every target pixel reads some runs of contiguous values from a
- * source, which is a copy with a border of zeros, and multiplies them with a matrix of weights. A
+/* Computes the positions of a convolution's pixels in memory. The output and the gradient of the
+ * input are the same kind of product. Every target pixel reads some runs of contiguous values from
+ * a source, which is a copy with a border of zeros, and multiplies them with a matrix of weights. A
  * walk describes the target pixels and their runs, for the forward pass or for one phase of the
- * backward pass. The vector kernels loop over a walk. This header only computes offsets. */
+ * backward pass (see struct conv_phase). The vector kernels loop over a walk. This header only
+ * computes offsets. */
 #ifndef TRAINYARD_TRAIN_KERNELS_CONV_WALK_H
 #define TRAINYARD_TRAIN_KERNELS_CONV_WALK_H
 
 #include "train/kernels/kernels.h"
 
-/* `from…` are offsets in the source and `to…` in the target, in values: of the first pixel, and
- * from one picture, line or pixel to the next. */
+/* `from` is the offset of the first pixel in the source. from_n, from_y and from_x are the
+ * distances from one picture, line or pixel to the next. `to`, to_n, to_y and to_x are the same in
+ * the target. A run has `length` values, and the runs of one target pixel are run_stride apart. All
+ * are counted in values. */
 struct conv_walk {
     int n, h, w; /* number of pictures, lines and pixels per line in the target */
     size_t from, from_n, from_y, from_x;
@@ -62,7 +65,8 @@ static inline struct conv_walk conv_walk_forward(const struct conv_shape *s)
 /* The target pixels of one axis in the backward pass are divided into phases: pixel number stride·i
  * + phase belongs to phase `phase`. All pixels of a phase use the same taps of the window:
  * kernel_first, kernel_first + stride, and so on. A later tap belongs to an earlier output
- * position, and the first position is i + offset. */
+ * position. The last tap belongs to output position i + offset, the tap before it to the next
+ * position, and so on. */
 struct conv_phase {
     int count; /* number of pixels of the axis in this phase */
     int taps;
@@ -82,8 +86,8 @@ static inline struct conv_phase conv_phase_of(const struct conv_shape *s, int si
     };
 }
 
-/* Returns the border of the source of the backward pass, which is the gradient of the output. The
- * border covers every tap of every phase. */
+/* Returns the width of the border of zeros in the source of the backward pass, which is a copy of
+ * the gradient of the output. The border covers every tap of every phase. */
 static inline int conv_back_border(const struct conv_shape *s)
 {
     return (s->kernel - 1) / s->stride + 1;

@@ -55,7 +55,8 @@ static void add_rows(const struct embedding_bags *bags, size_t bag, size_t width
             __builtin_prefetch(table + (size_t)embedding_bag_id(bags, i + AHEAD) * width + first);
         const float *row = table + (size_t)embedding_bag_id(bags, i) * width + first;
         float weight = bag_factor(bags, bag, i);
-        if (lanes == TILE) /* a constant number of iterations, for the compiler */
+        /* a constant number of iterations, so that the compiler can unroll the loop */
+        if (lanes == TILE)
             for (size_t w = 0; w < TILE; w++)
                 sum[w] += weight * row[w];
         else

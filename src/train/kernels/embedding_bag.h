@@ -14,7 +14,7 @@ struct embedding_bags {
     const size_t *offsets;
     const int64_t *ids;   /* rows of the table; NULL: ids32 has them */
     const int32_t *ids32; /* rows of the table in 32 bits; used if `ids` is NULL */
-    const float *weights; /* one per id; NULL: every id has weight 1 */
+    const float *weights; /* one per position in `ids`; NULL: every id has weight 1 */
     bool mean;            /* the mean instead of the sum; the vector of an empty bag is zero */
 };
 
@@ -40,9 +40,9 @@ void embedding_bag_backward_ref(const struct embedding_bags *bags, int width, co
                                 float *d_table);
 
 /* Like embedding_bag_backward_ref(), but only for the rows whose ids are in the bags. Returns the
- * number of these rows, and sets their ids, in ascending order, and their gradients. All three
- * arrays must have room for all ids. The terms of a row are added in the order of their positions,
- * independent of other ids. */
+ * number of these rows, and sets their ids, in ascending order, and their gradients. `scratch`,
+ * ret_ids and ret_rows must have room for one element or row per id of the bags. The terms of a row
+ * are added in the order of their positions, independent of other ids. */
 size_t embedding_bag_backward(const struct embedding_bags *bags, int width, const float *d_out,
                               struct embedding_bag_place *scratch, int64_t *ret_ids,
                               float *ret_rows);

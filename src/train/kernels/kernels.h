@@ -137,22 +137,23 @@ struct kernels {
     /* d_in = (out > 0 ? d_out : 0) + (accumulate ? d_in : 0) */
     void (*relu_gradient)(const float *d_out, const float *out, size_t count, bool accumulate,
                           float *d_in);
-    /* The gradient of a maximum for one pixel of its window. For each channel with in == out, adds
-     * `left` to d_in and sets `left` to 0. */
+    /* Computes the gradient of a maximum for one pixel of its window. For each of the `c` channels
+     * with in == out, adds `left` to d_in and sets `left` to 0, so that later pixels of the window
+     * get nothing. */
     void (*max_gradient)(const float *in, const float *out, int c, float *left, float *d_in);
-    /* Adds x to total, rounded to a multiple of `quantum`, which is a power of 2, or 0 for no
-     * rounding. Returns the largest magnitude in x. */
+    /* Rounds each x to a multiple of `quantum`, which is a power of 2, and adds it to total. A
+     * quantum of 0 means no rounding. Returns the largest magnitude in x. */
     float (*add_rounded)(const float *x, float quantum, size_t count, float *total);
     void (*round_bf16)(const float *x, size_t count, float *out); /* rounds to bf16 */
 };
 
-/* Returns one of the tables that this build has and this machine can run, fastest first, or NULL
- * after the last table. The last table runs on every machine. */
+/* Returns table number `position` of the tables that this build has and this machine can run,
+ * fastest first, or NULL after the last table. The last table runs on every machine. */
 const struct kernels *kernels_at(size_t position);
 const struct kernels *kernels_best(void);
 
-/* Like kernels_at(), for the implementations of convolution in bf16. The last one fits every
- * shape. */
+/* Like kernels_at(), for the implementations of convolution in bf16. One of them is `rounded`,
+ * which fits every shape. */
 const struct conv_kernels *kernels_conv_bf16_at(size_t position);
 
 /* Returns the fastest implementation for this shape and precision. In float32 this is `direct` if
@@ -180,7 +181,7 @@ static inline int pool_out_w(const struct pool_shape *s)
     return (s->w - s->window) / s->stride + 1;
 }
 
-/* The gradient of a maximum is added to the first position that has the maximum. */
+/* The gradient of a maximum goes to the first position of the window that has the maximum. */
 void pool_max_forward(const struct pool_shape *s, const float *in, float *out);
 void pool_max_backward_ref(const struct pool_shape *s, const float *in, const float *out,
                            const float *d_out, float *d_in, bool accumulate);
@@ -229,14 +230,14 @@ void group_norm_backward(const struct kernels *k, const struct group_norm_shape 
 /* ---- Batch norm: mean and deviation of each channel of the whole batch ---- */
 
 struct batch_norm_shape {
-    int n;       /* samples per part */
+    int n;       /* samples in this part of the batch */
     size_t rows; /* pixels in a sample */
     int c;
     bool relu; /* negative results become 0 in the same pass */
 };
 
-/* The number of floats in the sums of one part, forward or backward: a count, and two sums per
- * channel. */
+/* The number of floats that batch_norm_sums() or batch_norm_gradient_sums() sets for one part: a
+ * count, and two numbers per channel. */
 static inline size_t batch_norm_sum_count(int channels)
 {
     return 1 + 2 * (size_t)channels;
@@ -250,8 +251,8 @@ void ref_batch_norm_backward(const struct batch_norm_shape *s, const float *x, c
                              const float *dy, float *dx, bool accumulate, float *d_scale,
                              float *d_shift);
 
-/* Forward pass: batch_norm_sums() computes the sums of each part, and batch_norm_merge() merges
- * them into count, mean and variance. */
+/* Forward pass: batch_norm_sums() sets count, means and sums of squares of one part, and
+ * batch_norm_merge() merges those of all parts into count, means and variances of the batch. */
 void batch_norm_sums(const struct kernels *k, const struct batch_norm_shape *s, const float *x,
                      float *ret_sums);
 void batch_norm_merge(int channels, const float *sums, size_t parts, float *ret_total);
@@ -260,12 +261,14 @@ void batch_norm_forward(const struct kernels *k, const struct batch_norm_shape *
                         const float *mean, const float *variance, const float *scale,
                         const float *shift, float *y, float *scratch);
 
-/* Backward pass: count, Σ dy and Σ dy·(x − mean) of each part, and the total of all parts. */
+/* Backward pass: batch_norm_gradient_sums() sets count, Σ dy and Σ dy·(x − mean) of one part, and
+ * batch_norm_merge_gradient() adds up those of all parts. */
 void batch_norm_gradient_sums(const struct kernels *k, const struct batch_norm_shape *s,
                               const float *x, const float *y, const float *mean, const float *dy,
                               float *ret_sums);
 void batch_norm_merge_gradient(int channels, const float *sums, size_t parts, float *ret_total);
-/* If `total` is NULL, mean and variance are constants. scratch: 3·c floats */
+/* `total` is the result of batch_norm_merge_gradient(). If it is NULL, mean and variance are
+ * constants. scratch: 3·c floats */
 void batch_norm_backward(const struct kernels *k, const struct batch_norm_shape *s, const float *x,
                          const float *y, const float *mean, const float *variance,
                          const float *scale, const float *total, const float *dy, float *dx,

@@ -24,7 +24,8 @@ static size_t rows_of(const struct layer *layer, int n)
     return (size_t)n * (size_t)layer->in.h * (size_t)layer->in.w;
 }
 
-/* The forward pass needs a scale of ones, and the backward pass the gradient before the ReLU. */
+/* In the forward pass the scratch memory has a scale of ones, and in the backward pass it has the
+ * gradient before the ReLU. */
 static size_t bias_scratch_count(const struct layer *layer, int n)
 {
     return rows_of(layer, n) * (size_t)layer->in.c;

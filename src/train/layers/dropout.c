@@ -1,7 +1,7 @@
-/* Dropout: in training, a random fraction of the values becomes zero at every step, and the other
- * values are scaled up to compensate. Otherwise the values do not change. The random choice depends
- * on the seed, the layer, the step and the position of the sample in the batch of all workers, so
- * that N workers drop the same values as one worker. */
+/* Dropout: in training, each value becomes zero with probability `rate`, and the other values are
+ * multiplied by 1 / (1 − rate). Otherwise the values do not change. The random choice depends on
+ * the seed, the layer, the step and the position of the sample in the batch of all workers, so that
+ * N workers drop the same values as one worker. */
 #include "train/layers/layer.h"
 
 #include "base/hash.h"

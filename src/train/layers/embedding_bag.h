@@ -1,8 +1,8 @@
 /* A layer that converts bags of ids (words of a text, films of a user) to vectors. It is used in
  * front of a network, which takes only vectors. The output of this layer is the input of
- * network_forward(), and the result of network_backward_to_input() is the input of its backward
- * pass. The table is not one of the network's parameters, because all of those are summed at every
- * step, and a step changes only a few rows of the table.
+ * network_forward(), and the d_input of network_backward_to_input() is the d_out of
+ * embedding_bag_pull(). The table is not one of the network's parameters, because all of those are
+ * summed at every step, and a step changes only a few rows of the table.
  *
  * An ONNX file has only the layers of the network, so it does not have this layer. */
 #ifndef TRAINYARD_TRAIN_LAYERS_EMBEDDING_BAG_H
@@ -31,7 +31,8 @@ struct embedding_bag *embedding_bag_new(size_t rows, int width, uint64_t seed);
 struct embedding_bag *embedding_bag_free(struct embedding_bag *bag); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(embedding_bag)
 
-/* Checks an untrusted batch: offsets must ascend from 0, and every id must have a row. */
+/* Checks an untrusted batch: offsets must begin with 0 and never fall, every id must have a row,
+ * and a mean must have no weights. */
 int embedding_bag_check(const struct embedding_bag *bag, const struct embedding_bags *bags,
                         struct err *err);
 

@@ -1,6 +1,7 @@
 /* The interaction term of a factorisation machine: the sum of the dot products of all pairs of
- * fields. All fields are vectors with the same number of dimensions. Each field is multiplied with
- * the sum of the fields before it, which needs one product per field instead of one per pair. */
+ * fields. All fields are vectors with the same number of dimensions. In each dimension, each field
+ * is multiplied with the sum of the fields before it, which needs one product per field instead of
+ * one per pair. */
 #include "train/layers/layer.h"
 
 static int dimensions_of(const struct layer *layer)

@@ -15,7 +15,8 @@ struct layer {
     char name[LAYER_NAME_MAX]; /* prefix of the names of its parameters */
     int input[LAYER_INPUTS_MAX];
     struct shape in, out; /* shapes of one sample; two inputs have the same shape */
-    /* indices in the parameters: weights and bias, or scale, shift and running statistics */
+    /* indices in params->entries: weights and bias, or scale, shift, running mean and running
+     * variance */
     size_t parameter[4];
     enum precision precision;
     const struct conv_kernels *kernels; /* chosen by infer(); NULL: the layer does not convolve */
@@ -40,7 +41,7 @@ struct layer {
             int fields;
         } fm;
         struct {
-            float rate; /* fraction of the values that becomes zero */
+            float rate; /* probability that a value becomes zero */
         } dropout;
     };
 };
@@ -61,7 +62,8 @@ struct layer_pass {
     float *saved;                  /* kept from the forward to the backward pass */
     float *scratch;                /* valid only during the call */
     const struct layer_draw *draw; /* NULL: not training, so nothing is random */
-    bool need_input_gradient;      /* false for a layer that reads the input of the network */
+    /* false: backward() need not compute d_in, because in[0] is the input of the network */
+    bool need_input_gradient;
     /* Merged sums over the whole batch, for a layer with `sums`; NULL: not training. */
     const float *total, *total_back;
 };
@@ -87,7 +89,9 @@ struct layer_sums {
 struct layer_ops {
     const char *kind; /* "conv" */
     int inputs;
-    bool reads_pictures; /* the layer may read the input of the network, which has no gradient */
+    /* the layer may read the input of the network; then backward() must check
+     * need_input_gradient */
+    bool reads_pictures;
     int (*infer)(struct layer *layer, struct err *err); /* sets layer->out from layer->in */
     void (*declare)(struct layer *layer, struct params *params);
     size_t (*packed_count)(const struct layer *layer);

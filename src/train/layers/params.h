@@ -1,5 +1,6 @@
-/* The parameters of a model: one arena for all values, one for all gradients, and a table of names
- * and shapes. With one arena, a checkpoint needs one write, and an all-reduce needs one buffer.
+/* The parameters of a model: one block of floats for all values (the value arena), one for all
+ * gradients (the gradient arena), and a table of names and shapes. With one block, a checkpoint
+ * needs one write, and an all-reduce needs one buffer.
  *
  * Layers first declare their parameters. Then the arenas are allocated once, and their addresses
  * never change. The gradient arena is shared memory, so that workers on the same machine can sum in

@@ -1,4 +1,4 @@
-/* The members of a network, for network.c, which builds it, and pass.c, which runs its passes. */
+/* The struct of a network, for network.c, which builds it, and pass.c, which runs its passes. */
 #ifndef TRAINYARD_TRAIN_NETWORK_INTERNAL_H
 #define TRAINYARD_TRAIN_NETWORK_INTERNAL_H
 
@@ -18,8 +18,10 @@ struct network {
     size_t first_param[NETWORK_LAYERS_MAX + 1];
     /* number of floats for the sums over the whole batch, and the offset of each layer in them */
     size_t totals, total_offset[NETWORK_LAYERS_MAX];
-    bool reached[NETWORK_LAYERS_MAX + 1]; /* tensors that have a gradient */
-    /* the backward pass adds to this gradient, because another layer has already set it */
+    /* tensors for which the backward pass computes a gradient */
+    bool reached[NETWORK_LAYERS_MAX + 1];
+    /* accumulate[layer][input]: the layer adds to the gradient of this input, because another layer
+     * has already set it in the same pass */
     bool accumulate[NETWORK_LAYERS_MAX][LAYER_INPUTS_MAX];
 };
 

@@ -7,22 +7,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sets probabilities[n][classes]. Each row is positive and adds up to 1. */
+/* Sets probabilities[n][classes]. The values of each row are from 0 to 1, and their sum is 1. */
 void loss_softmax_probabilities(const float *logits, size_t n, int classes, float *probabilities);
 
 struct softmax_result {
     /* Sum of −log p(label) over the samples, in units of 2^-20. An integer, so that the sum over
-     * the workers does not depend on how the batch is shared. A loss that is NaN counts as
-     * SOFTMAX_LOSS_MAX. */
+     * the workers does not depend on how the batch is shared. A loss of a sample that is NaN or
+     * larger than SOFTMAX_LOSS_MAX counts as SOFTMAX_LOSS_MAX. */
     int64_t loss;
     size_t right; /* number of samples whose label is the most probable class */
 };
 
 enum { SOFTMAX_UNITS = 1 << 20, SOFTMAX_LOSS_MAX = 1000 };
 
-/* Sets d_logits to the gradient of `scale` times the sum of the losses. With a scale of 1/batch the
- * sum over all parts of a batch is the gradient of the mean loss. Labels must be below
- * `classes`. */
+/* Sets d_logits to the gradient of `scale` times the sum of the losses. With a scale of 1 /
+ * (samples of the whole batch), all workers together compute the gradient of the mean loss. Labels
+ * must be below `classes`. */
 struct softmax_result loss_softmax(const float *logits, const uint8_t *labels, size_t n,
                                    int classes, float scale, float *d_logits);
 

@@ -178,7 +178,7 @@ struct triplet_result loss_triplet(const struct triplet_config *config, const fl
     for (int i = 0; i < n; i++) {
         const float *row = distance + (size_t)i * (size_t)n;
         loss_triplet_fill_strangers(row, labels, n, labels[i], strangers);
-        /* batch-hard: one triplet per anchor; semi-hard: one per pair of one person */
+        /* batch-hard: one triplet per anchor i; semi-hard: one per anchor i and positive j */
         for (int j = 0; j < (config->mining == TRIPLET_BATCH_HARD ? 1 : n); j++) {
             struct triplet t = {i, j, -1};
             if (config->mining == TRIPLET_BATCH_HARD) {

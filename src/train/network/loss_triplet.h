@@ -1,16 +1,16 @@
-/* The triplet loss on embeddings of length 1: by a margin, a picture must be nearer to the pictures
- * of the same person than to the pictures of any other person. Every worker gathers the embeddings
- * of the global batch, mines the triplets and computes the same loss. Then each worker uses its
- * part of the gradient. Called once per step. */
+/* The triplet loss on embeddings of length 1. It is 0 if each picture (the anchor) is nearer, by a
+ * margin, to the pictures of the same person (positives) than to the pictures of any other person
+ * (negatives). Every worker passes the embeddings of the global batch, so all workers compute the
+ * same loss. Then each worker uses its part of the gradient. Called once per step. */
 #ifndef TRAINYARD_TRAIN_NETWORK_LOSS_TRIPLET_H
 #define TRAINYARD_TRAIN_NETWORK_LOSS_TRIPLET_H
 
 #include <stddef.h>
 
 enum triplet_mining {
-    /* One triplet per pair of pictures of one person. The negative is the nearest picture of
-     * another person that is farther away than the positive. If there is none, it is the farthest
-     * picture of another person. */
+    /* One triplet per ordered pair (anchor, positive) of pictures of one person. The negative is
+     * the nearest picture of another person that is farther away than the positive. If there is no
+     * such picture, the negative is the farthest picture of another person. */
     TRIPLET_SEMI_HARD,
     /* One triplet per picture, with the farthest picture of the same person and the nearest picture
      * of another person. Uses distances that are not squared. With squared distances the hardest
@@ -20,7 +20,7 @@ enum triplet_mining {
 
 struct triplet_config {
     enum triplet_mining mining;
-    /* semi-hard: in squared distance, at most 4; batch-hard: in distance, at most 2 */
+    /* semi-hard: a squared distance, at most 4; batch-hard: a distance, at most 2 */
     float margin;
 };
 

@@ -21,7 +21,8 @@ struct metrics metrics_of_pairs(struct metrics_pair *pairs, size_t count)
     if (m.same == 0 || m.different == 0)
         return m;
     qsort(pairs, count, sizeof(*pairs), by_distance);
-    double nearer = 0; /* number of times that a same pair is nearer than a different pair */
+    /* number of times that a pair of one person is nearer than a pair of two; ties count half */
+    double nearer = 0;
     size_t same = 0, different = 0;
     for (size_t i = 0; i < count;) {
         size_t same_here = 0, different_here = 0, j = i;

@@ -24,12 +24,12 @@ struct metrics {
 
 enum { METRICS_PICTURES_MAX = 4096 };
 
-/* Sorts the pairs. `auc` and `accuracy` are 0.5 if all pairs are of the same kind. `nearest` is not
- * set. */
+/* Computes all members except `nearest`. Sorts the pairs by distance, unless all pairs are of the
+ * same kind; then `auc` and `accuracy` are 0.5. */
 struct metrics metrics_of_pairs(struct metrics_pair *pairs, size_t count);
 
-/* A point of the ROC curve: the fractions of the pairs of one person, and of two persons, whose
- * distance is below the threshold. */
+/* A point of the ROC curve: the fraction of the pairs of one person, and the fraction of the pairs
+ * of two persons, whose distance is at most the threshold. */
 struct metrics_point {
     double threshold, same, different;
 };
@@ -42,7 +42,8 @@ size_t metrics_roc(const struct metrics_pair *sorted, size_t count, struct metri
  * ties count half. Returns 0.5 if all samples are of the same kind. */
 double metrics_auc(const float *scores, const bool *positive, size_t count);
 
-/* Compares all pairs of n ≤ METRICS_PICTURES_MAX vectors by Euclidean distance. */
+/* Compares all pairs of n vectors by Euclidean distance. Aborts if n is above
+ * METRICS_PICTURES_MAX. */
 struct metrics metrics_of_vectors(const float *vectors, const int *labels, size_t n, size_t dim);
 
 float metrics_distance(const float *a, const float *b, size_t dim); /* the Euclidean distance */

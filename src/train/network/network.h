@@ -1,11 +1,12 @@
-/* A network: a list of layers in the order in which they run. A layer reads the outputs of one or
- * two earlier layers; a residual block ends with a layer that reads two. A model builds the network
- * once, with its own parameters. After that the network is read-only except for the packed weights,
- * which network_pack() updates after every change of the parameters.
+/* A network: a list of layers in the order in which they run. A layer reads one or two tensors,
+ * which are outputs of earlier layers or the input of the network; a residual block ends with a
+ * layer that reads two. A model builds the network once, with its own parameters. After that the
+ * network is read-only except for the packed weights, which network_pack() updates after every
+ * change of the parameters.
  *
  * A batch is computed in parts that fit in the cache. Each part has a tape, which keeps the
- * activations until the backward pass. Each thread has a workspace, which has the gradients of
- * activations and scratch memory during a pass. */
+ * activations until the backward pass. A workspace has the gradients of activations and scratch
+ * memory during a pass. A thread can use one workspace for several parts, one after another. */
 #ifndef TRAINYARD_TRAIN_NETWORK_NETWORK_H
 #define TRAINYARD_TRAIN_NETWORK_NETWORK_H
 
@@ -24,8 +25,9 @@ DEFINE_CLEANUP(network)
 /* Sets the precision of layers that are added later. The default is float32. */
 void network_set_precision(struct network *network, enum precision precision);
 
-/* Each of these functions adds a layer and returns the number of its output, which is an `input` of
- * later layers. Names must be unique. network_finish() reports the first error. */
+/* Each of these functions adds a layer and returns the number of its output tensor. Later calls
+ * take this number, or NETWORK_INPUT, as `input` or `other`. Names must be unique. network_finish()
+ * reports the first error. */
 int network_conv(struct network *network, const char *name, int input, int channels, int kernel,
                  int stride);
 int network_depthwise(struct network *network, const char *name, int input, int kernel, int stride);
@@ -42,7 +44,7 @@ int network_max_pool(struct network *network, const char *name, int input, int w
 int network_average_pool(struct network *network, const char *name, int input, int window,
                          int stride); /* window 0: the whole input */
 int network_fm(struct network *network, const char *name, int input,
-               int fields); /* products of all pairs of fields */
+               int fields); /* factorization machine: products of all pairs of fields */
 int network_l2_normalise(struct network *network, const char *name, int input);
 
 /* Declares the parameters and allocates them (params_allocate()). The output of the last layer is
@@ -59,7 +61,7 @@ void network_pack(struct network *network);
 /* Packs part `part` of `parts` parts. Several threads may pack different parts at the same time. */
 void network_pack_part(struct network *network, int part, int parts);
 
-/* `capacity` is the largest number of samples. */
+/* `capacity` is the largest number of samples in a part. */
 struct network_tape *network_tape_new(const struct network *network, int capacity);
 struct network_tape *network_tape_free(struct network_tape *tape);
 DEFINE_CLEANUP(network_tape)
@@ -68,7 +70,8 @@ struct network_workspace *network_workspace_new(const struct network *network, i
 struct network_workspace *network_workspace_free(struct network_workspace *workspace);
 DEFINE_CLEANUP(network_workspace)
 
-/* Makes the next pass with this tape a training pass, whose random numbers depend on `draw`. */
+/* Makes all later passes with this tape training passes, whose random numbers depend on `draw`.
+ * Called again before each forward pass. */
 void network_tape_draw(struct network_tape *tape, const struct layer_draw *draw);
 
 /* Runs n samples forward. `input` must stay valid until network_backward() with the same tape.

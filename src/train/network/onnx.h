@@ -1,6 +1,6 @@
 /* Writes ONNX models for other runtimes: a graph of nodes and constants, built in memory and saved
  * at once. onnx_network() adds the layers of a network. The model's own code adds the preparation
- * of the input and the labels of the output. ONNX files cannot be read. */
+ * of the input and the labels of the output. Trainyard does not read ONNX files. */
 #ifndef TRAINYARD_TRAIN_NETWORK_ONNX_H
 #define TRAINYARD_TRAIN_NETWORK_ONNX_H
 
@@ -10,7 +10,7 @@
 
 enum {
     ONNX_NAME_MAX = 96,
-    ONNX_OPSET = 13, /* version of 2020, which every runtime in use supports */
+    ONNX_OPSET = 13, /* operator set version of 2020, which current runtimes support */
     ONNX_BATCH = -1, /* a dimension of variable size: the number of samples */
 };
 

@@ -54,8 +54,9 @@ static void put_window(struct writer *writer, int window, int stride, int pad)
     onnx_attribute_ints(writer->onnx, "pads", (int64_t[]){pad, pad, pad, pad}, 4);
 }
 
-/* Transposes the weights from [window, window, in, out] to [out, in, window, window]. A depthwise
- * convolution has no `out`. */
+/* Transposes the weights from [window, window, in, out] to [out, in, window, window]. The weights
+ * of a depthwise convolution are [window, window, channels] and become [channels, 1, window,
+ * window]. */
 static void put_conv(struct writer *writer, const struct layer *layer, const char *out)
 {
     const struct param *entry = parameter_of(writer, layer, 0);
@@ -76,8 +77,8 @@ static void put_conv(struct writer *writer, const struct layer *layer, const cha
     onnx_node(writer->onnx, "Conv", out, INPUTS(input_of(writer, layer, 0), entry->name));
 }
 
-/* If the input is a picture, the weights are reordered: it is [height, width, channels] here, and
- * [channels, height, width] in ONNX. */
+/* If the input is a picture, the weights are reordered, because a picture is [height, width,
+ * channels] in our networks and [channels, height, width] in ONNX. */
 static void put_dense(struct writer *writer, const struct layer *layer, const char *out)
 {
     const struct param *weights = parameter_of(writer, layer, 0);
@@ -168,7 +169,7 @@ static void put_pool(struct writer *writer, const struct layer *layer, const cha
               INPUTS(input_of(writer, layer, 0)));
 }
 
-/* Returns whether the layer ends with a ReLU that is not a layer of its own. */
+/* Returns whether the layer applies a ReLU to its result. */
 static bool is_rectified(const struct layer *layer)
 {
     if (layer->ops == &layers_bias)

@@ -11,7 +11,8 @@
 
 enum optimizer_kind { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_ADAGRAD };
 
-/* The initial sums of squares, which are small compared to the square of any relevant gradient. */
+/* Adagrad: the initial value of each sum of squared gradients, which is small compared to the
+ * square of any relevant gradient. */
 #define OPTIMIZER_ADAGRAD_START 1e-6f
 
 struct optimizer {
@@ -32,9 +33,9 @@ DEFINE_CLEANUP(optimizer)
 
 const char *optimizer_name(enum optimizer_kind kind); /* "sgd", "adam", "adagrad" */
 
-/* Scales the gradient of all parameters down to the norm `longest` if its norm is larger. 0: no
- * limit. Returns the norm before scaling. The same gradient gives the same bits on every
- * processor. */
+/* Scales the gradient of all parameters down to the norm `longest` if its norm is larger and
+ * finite. Returns the norm before scaling. If `longest` is 0, changes nothing and returns 0. The
+ * same gradient gives the same bits on every processor. */
 double optimizer_clip(struct params *params, float longest);
 int optimizer_clip_check(float longest, struct err *err); /* checks the value of --clip */
 

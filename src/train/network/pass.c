@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* The activations of a part, in one memory mapping with one offset per layer. Tensor i + 1 is the
+/* The activations of a part, in one block of memory with one offset per layer. Tensor i + 1 is the
  * output of layer i. */
 struct network_tape {
     int capacity, n;

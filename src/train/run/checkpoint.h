@@ -2,8 +2,8 @@
  * header (model, configuration, step, seed, names and shapes), all parameter values in one block,
  * and a CRC of everything. A checkpoint also has the optimizer's slots, so that training can be
  * resumed. A file is written under a temporary name, synced and renamed, so that a crash leaves the
- * old file or the new file. The chief writes files. Processes that resume, predict or serve read
- * them. */
+ * old file or the new file. The worker that writes files for the run writes them (rank 0, or the
+ * chief with parameter servers). Processes that resume, predict or serve read them. */
 #ifndef TRAINYARD_TRAIN_RUN_CHECKPOINT_H
 #define TRAINYARD_TRAIN_RUN_CHECKPOINT_H
 
@@ -17,13 +17,13 @@ enum {
     CHECKPOINT_VERSION = 1,
     CHECKPOINT_HEADER_MAX = 4 << 20,
     CHECKPOINT_PATH_MAX = 4096,
-    CHECKPOINT_DIRECTORY_MAX = 100000, /* limit of the files in a directory for checkpoint_list() */
+    CHECKPOINT_DIRECTORY_MAX = 100000, /* largest number of steps that checkpoint_list() returns */
 };
 
 struct checkpoint_info {
     const char *model;   /* "face" */
     struct json *config; /* the configuration from which the model is built */
-    struct json *notes;  /* further members of the header, such as metrics; may be NULL */
+    struct json *notes;  /* a JSON object for further facts, such as metrics; may be NULL */
     uint64_t step;
     uint64_t seed;
 };
@@ -44,8 +44,8 @@ struct checkpoint {
     float *values; /* `floats` parameter values, followed by slot_count × floats optimizer values */
 };
 
-/* Reads and verifies a file. Returns -ERR_BAD_REQUEST if the file is truncated or damaged. The
- * caller frees the checkpoint. */
+/* Reads and verifies a file. Returns -ERR_BAD_REQUEST if the file is truncated or damaged, or
+ * -ERR_UNSUPPORTED if it has another CHECKPOINT_VERSION. The caller frees the checkpoint. */
 int checkpoint_read(const char *path, struct checkpoint **ret, struct err *err);
 /* Like checkpoint_read(), but from memory. `name` is used in messages. */
 int checkpoint_parse(const char *name, const void *data, size_t size, struct checkpoint **ret,
@@ -53,24 +53,25 @@ int checkpoint_parse(const char *name, const void *data, size_t size, struct che
 struct checkpoint *checkpoint_free(struct checkpoint *checkpoint); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(checkpoint)
 
-/* Copies the values into a model with the same names and shapes. For any other model, returns
- * -ERR_INVALID, and the message names the first difference. `name` is used in messages. `optimizer`
- * may be NULL. */
+/* Copies the values into `params` and the slots into `optimizer`. If names, shapes or the kind of
+ * the optimizer differ, returns -ERR_INVALID, and the message names the first difference. `name` is
+ * used in messages. If `optimizer` is NULL, the slots are ignored. */
 int checkpoint_restore(const struct checkpoint *checkpoint, const char *name, struct params *params,
                        struct optimizer *optimizer, struct err *err);
 
 /* Writes the path of a checkpoint: "DIRECTORY/step-00000120.ckpt". */
 void checkpoint_path(const char *directory, uint64_t step, char path[CHECKPOINT_PATH_MAX]);
 
-/* Lists the steps of all checkpoints of a directory, newest first. The caller frees the list. The
- * list is empty if the directory does not exist. */
+/* Lists the steps of all checkpoints of a directory, highest step first. The caller frees the list.
+ * The list is empty if the directory does not exist. */
 int checkpoint_list(const char *directory, uint64_t **ret_steps, size_t *ret_count,
                     struct err *err);
 
-/* Removes all checkpoints except the `keep` newest. */
+/* Removes all checkpoints except those with the `keep` highest steps. */
 int checkpoint_prune(const char *directory, size_t keep, struct err *err);
 
-/* Removes the temporary files of processes that were killed while they wrote a checkpoint. */
+/* Removes the temporary files of processes that were killed while they wrote a checkpoint. No
+ * process may be writing a checkpoint in the directory. */
 void checkpoint_sweep(const char *directory);
 
 /* Renames a damaged checkpoint to "….damaged", so that it does not count as a checkpoint any

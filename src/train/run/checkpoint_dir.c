@@ -20,8 +20,8 @@ static int newest_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Returns whether the entry is a checkpoint, "step-00000120.ckpt". It may be a file or a symbolic
- * link. */
+/* Returns whether the entry is a file or a symbolic link with the name of a checkpoint,
+ * "step-00000120.ckpt". */
 static bool is_checkpoint(const struct dirent *entry, uint64_t *ret_step)
 {
     unsigned long long step;

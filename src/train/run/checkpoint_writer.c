@@ -8,8 +8,7 @@
 #include <string.h>
 
 /* The training thread owns snapshots that are FREE or FILLING. The writer thread owns a snapshot
- * that is WRITING. No thread may access a WAITING snapshot without taking it first, under the
- * lock. */
+ * that is WRITING. To take a WAITING snapshot, a thread changes its state under the lock. */
 enum snapshot_state { SNAPSHOT_FREE, SNAPSHOT_FILLING, SNAPSHOT_WAITING, SNAPSHOT_WRITING };
 
 struct snapshot {

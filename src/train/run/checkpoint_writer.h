@@ -12,23 +12,24 @@
 
 struct checkpoint_writer;
 
-/* Starts the writer thread. The directory must exist. After each write, all checkpoints except the
- * `keep` newest are removed. The caller frees the writer. */
+/* Starts the writer thread. The directory must exist. After each write, checkpoint_prune() keeps
+ * `keep` checkpoints. The caller frees the writer. */
 int checkpoint_writer_new(const char *directory, size_t keep, struct checkpoint_writer **ret,
                           struct err *err);
-/* Waits for the write in progress. NULL-safe; returns NULL. */
+/* Waits until all copies are written, and ends the thread. NULL-safe; returns NULL. */
 struct checkpoint_writer *checkpoint_writer_free(struct checkpoint_writer *writer);
 DEFINE_CLEANUP(checkpoint_writer)
 
-/* Copies the state and lets the writer thread write it. Never waits for the disk. Copies values,
- * optimizer slots and everything that `info` points to. The table of names and shapes in `params`
+/* Copies values, optimizer slots and everything that `info` points to. The writer thread writes the
+ * copy later, so this function never waits for the disk. The table of names and shapes in `params`
  * is not copied and must outlive the writer. */
 void checkpoint_writer_put(struct checkpoint_writer *writer, const struct params *params,
                            const struct optimizer *optimizer, const struct checkpoint_info *info);
 
 struct checkpoint_writer_report {
-    uint64_t written, failed, replaced; /* number of checkpoints since the last poll */
-    uint64_t good;                      /* step of the last checkpoint written; 0: none */
+    uint64_t written, failed, replaced; /* numbers of copies since the last poll */
+    /* step of the last checkpoint that this writer has written; 0: none */
+    uint64_t good;
     struct err error;    /* error of the last failed write; only set if `failed` is not 0 */
     struct err unpruned; /* code not 0: why an old checkpoint could not be removed */
 };

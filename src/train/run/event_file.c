@@ -93,8 +93,8 @@ static void begin_event(struct event_file *file, int64_t now_ms)
     protobuf_put_double(&file->event, EVENT_WALL_TIME, (double)now_ms / 1000);
 }
 
-/* Writes the first records. The first has the version of the format. If the run was resumed, the
- * second has the step at which it begins. */
+/* Writes the first records. The first has the version of the format. If first_step is not 0, the
+ * second marks the start of a session at step first_step + 1. */
 static int write_start(struct event_file *file, int64_t now_ms, uint64_t first_step,
                        struct err *err)
 {

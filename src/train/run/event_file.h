@@ -13,8 +13,8 @@
 struct event_file;
 
 /* Creates the file "events.out.tfevents.SECONDS.HOST.PID" in `directory`, and the directory if it
- * is missing. If `first_step` is not 0, the run was resumed after that step. TensorBoard then
- * discards the values of later steps in earlier files. */
+ * is missing. If `first_step` is not 0, the file continues earlier files of the run after that
+ * step. TensorBoard then discards the values of later steps in the earlier files. */
 int event_file_open(const char *directory, int64_t now_ms, uint64_t first_step,
                     struct event_file **ret, struct err *err);
 struct event_file *event_file_close(struct event_file *file); /* NULL-safe; returns NULL */

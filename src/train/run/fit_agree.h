@@ -7,10 +7,10 @@
 #include "train/run/fit_loop.h"
 
 /* If any worker has the state of the run, all workers copy it from the worker with the most steps.
- * Any other worker is new, or at most one step behind. If no worker has the state, rank 0 reads the
- * newest checkpoint and sends it to all. A worker keeps its own state until the new state has
- * arrived completely. The caller sets *step to the last step of this worker. On success *step is
- * the last step of the run. */
+ * The other workers are new, or at most one step behind. If no worker has the state, rank 0 reads
+ * the newest checkpoint, or sets the first values of a new run, and sends this state to all
+ * workers. A worker keeps its own state until the new state has arrived completely. The caller sets
+ * *step to the last step of this worker. On success *step is the last step of the run. */
 int fit_agree(struct fit_loop *loop, uint64_t *step, struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
-/* Decides what happens when a worker is asked to stop (SIGTERM). If the worker is rank 0, which
- * writes the checkpoints, the run ends for all workers after a last checkpoint. Any other worker
- * leaves, and the rest continue without it. In a group that is not elastic, the run ends for all
- * workers. Only fit_loop calls these functions. */
+/* Decides what happens when a worker is asked to stop (SIGTERM). If rank 0 is asked, or if the
+ * group is not elastic, the run ends for all workers after a last checkpoint, which rank 0 writes.
+ * In an elastic group, any other worker leaves, and the rest continue without it. Only fit_loop
+ * calls these functions. */
 #ifndef TRAINYARD_TRAIN_RUN_FIT_LEAVE_H
 #define TRAINYARD_TRAIN_RUN_FIT_LEAVE_H
 
@@ -17,15 +17,18 @@ enum fit_leave {
 /* Returns whether this worker was asked to stop. */
 bool fit_leave_is_asked(const struct fit_loop *loop);
 
-/* All workers call it after a step in which any worker asked to stop. Sets *ret to the decision for
- * this worker. The decisions of all workers match. Logs the names of the workers that leave. */
+/* All workers call it after a step that returned fit_loop_step.stop. Sets *ret to the decision for
+ * this worker. The decisions of all workers match. Logs the names of the workers that were asked to
+ * stop. */
 int fit_leave_agree(struct fit_loop *loop, enum fit_leave *ret, struct err *err);
 
-/* Logs that the run ends after step outcome->last and can be resumed, and sets outcome->stopped. */
+/* Logs that the run ends after step outcome->last, and sets outcome->stopped. The message says that
+ * the run can be resumed if it has a model directory. */
 void fit_leave_tell(struct fit_loop *loop, struct fit_loop_result *outcome);
 
 /* Ends the run on this worker without the other workers. Called if this worker was asked to stop
- * while the group is broken. If `writes` is set, saves a checkpoint first. */
+ * while the group is broken. If `writes` is set and this process has completed a step, saves a
+ * checkpoint first. */
 int fit_leave_alone(struct fit_loop *loop, bool writes, struct fit_loop_result *outcome,
                     struct err *err);
 

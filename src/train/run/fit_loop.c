@@ -144,8 +144,8 @@ static int recover_group(struct fit_loop *loop, int result, struct fit_loop_resu
     return form_group(loop, result, outcome, err);
 }
 
-/* Saves a checkpoint after a step. After the last step, waits until it is on disk. Otherwise saves
- * in the background after every checkpoint_every steps. */
+/* Saves a checkpoint after a step. If `last` is set, waits until it is on disk. Otherwise saves in
+ * the background after every checkpoint_every steps. */
 static int save_step(struct fit_loop *loop, uint64_t step, bool last, struct err *err)
 {
     fit_save_tell(loop);
@@ -214,7 +214,7 @@ static int run_steps(struct fit_loop *loop, struct fit_loop_result *outcome, str
 }
 
 /* Starts the run after the group has formed for the first time. If the group breaks before all
- * workers have the same state, it forms again. */
+ * workers have the same state, an elastic group forms again, and any other group fails. */
 static int fit_loop_begin(struct fit_loop *loop, struct fit_loop_result *outcome, struct err *err)
 {
     struct reducer *reducer = loop->reducer;

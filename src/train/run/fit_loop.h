@@ -16,10 +16,10 @@
 struct model;
 
 struct fit_loop_step {
-    double loss;         /* loss of the global batch, before the step */
+    double loss;         /* loss of the global batch, before the parameters change */
     float rate;          /* learning rate used */
     double accuracy;     /* accuracy on the global batch; NAN: not known */
-    bool stop;           /* a worker asks to end after this step; see fit_leave.h */
+    bool stop;           /* at least one worker was asked to stop; see fit_leave.h */
     bool join_requested; /* a new worker waits to join; the group forms again after this step */
 };
 
@@ -31,8 +31,8 @@ struct fit_loop {
     size_t batch;        /* samples per step, of all workers */
     struct run_log *log; /* may be NULL */
     const char *start;   /* a sentence about the model and its data, for the log */
-    /* The file descriptor that locks the model directory, or -1. Must outlive `writer`. May be
-     * NULL. */
+    /* *claim is the file descriptor that locks the model directory, or -1 if this process has no
+     * lock. The caller closes it after fit_loop_run(). NULL: the directory is not locked. */
     int *claim;
     struct reducer *reducer;
     struct params *params;
@@ -42,15 +42,17 @@ struct fit_loop {
     bool settled; /* this worker has the state of the run */
     bool joined;  /* this worker received the state from workers that were already training */
     struct checkpoint_writer *writer; /* NULL: this worker has not written a checkpoint yet */
-    uint64_t saved;                   /* step of the last checkpoint on disk; 0: none in this run */
-    bool slow_disk;                   /* the warning about a slow disk was logged */
+    /* step of the last checkpoint that this process has written; 0: none */
+    uint64_t saved;
+    bool slow_disk;  /* the warning about a slow disk was logged */
     bool shared_dir; /* the warning that another worker of this run holds the lock was logged */
 };
 
 struct fit_loop_result {
-    uint64_t first, last; /* number of steps done before this run, and at its end */
-    bool stopped;         /* ended before the last step, on all workers or only on this worker */
-    double loss;          /* loss of the last step */
+    /* number of steps of the run that were done before and after fit_loop_run() */
+    uint64_t first, last;
+    bool stopped; /* ended before the last step, on all workers or only on this worker */
+    double loss;  /* loss of the last step */
     /* why the last checkpoint of a complete run is missing; code 0: it is on disk */
     struct err unsaved;
 };

@@ -1,5 +1,6 @@
-/* The options of `trainer fit` that are the same for every model. The option table of a model
- * continues a table from here. struct fit_options has the converted values that training needs. */
+/* The options of `trainer fit` that are the same for every model. The option table of a model ends
+ * with an entry whose `more` is FIT_OPTIONS or FIT_NETWORK_OPTIONS. struct fit_options has the
+ * converted values that training needs. */
 #ifndef TRAINYARD_TRAIN_RUN_FIT_OPTIONS_H
 #define TRAINYARD_TRAIN_RUN_FIT_OPTIONS_H
 
@@ -8,7 +9,8 @@
 
 #include <signal.h>
 
-/* The processes that train together, and how they are connected. */
+/* Values of the options that name the processes of a run and say how they are connected; also
+ * --log. */
 struct fit_cluster_values {
     const char *ps_hosts, *worker_hosts, *job_name, *log, *wire;
     int64_t task_index, join_timeout, min_workers;
@@ -16,7 +18,7 @@ struct fit_cluster_values {
     bool encrypt;
 };
 
-/* The options for watching a run. */
+/* Values of the options for watching a run. */
 struct fit_watch_values {
     const char *monitor, *events;
 };
@@ -29,7 +31,8 @@ struct fit_values {
     struct fit_watch_values watch;
     const char *model_dir;
     int64_t seed;
-    /* The options of FIT_NETWORK_OPTIONS; 0 or NULL for models without that table. */
+    /* Values of options that only FIT_NETWORK_OPTIONS has, like wire, min_workers and peer_timeout
+     * in `cluster`. They are 0 or NULL for models without that table. */
     const char *precision;
     int64_t threads, loaders, checkpoint_every, keep;
     double clip;
@@ -38,8 +41,8 @@ struct fit_values {
 #define FIT_VALUES_FIRST(values)                                                                   \
     _Static_assert(offsetof(values, shared) == 0, "shared tables count from the beginning")
 
-/* Marks of an option in the table. An option without a mark must be equal on all synchronous
- * workers, and may change when a run is resumed. */
+/* Bits of option.marks. An option without a mark must be equal on all synchronous workers, and may
+ * change when a run is resumed. */
 enum {
     FIT_FREE = 1, /* may differ between workers */
     FIT_KEPT = 2, /* must not change when a run is resumed, because the evaluation depends on it */
@@ -62,7 +65,8 @@ struct fit_options {
      * checkpoint and compared on resume. NULL: none. */
     const struct json *kept;
     struct run_log_options log;
-    /* if set to 1 by a signal handler, save and end after this step; may be NULL */
+    /* A signal handler sets *stop to 1 to ask this worker to stop after the current step
+     * (fit_leave.h). May be NULL. */
     const volatile sig_atomic_t *stop;
 };
 
@@ -72,14 +76,15 @@ struct fit_options {
         .seed = 1, .threads = 1, .loaders = 1, .checkpoint_every = 100, .keep = 3                  \
     }
 
-/* Converts the shared values. The caller sets `kept`, `stop` and the streams of `log`. */
+/* Converts the shared values. The caller sets `kept`, `stop` and all members of `log` except
+ * `style`. */
 struct fit_options fit_options_read(const struct fit_values *values);
 
 /* Returns the style for a value of --log: "auto", "plain" or "json". */
 enum progress_style fit_options_style(const char *log);
 
-/* Changes the code of `err` to ERR_USAGE, so that the process exits like after an invalid option.
- * Used if several options contradict each other. Returns -ERR_USAGE. */
+/* Changes the code of `err` to ERR_USAGE, so that the process has the exit code of an invalid
+ * option. Used if several options contradict each other. Returns -ERR_USAGE. */
 int fit_options_refuse(struct err *err);
 
 #endif

@@ -75,8 +75,8 @@ static struct json *notes_of(struct fit_loop *loop, struct arena *arena)
     return notes;
 }
 
-/* Restores the learned floats from the notes. Older checkpoints have no notes, and other models
- * have other notes. */
+/* Restores the learned floats from the notes. Does nothing if the notes do not have as many floats
+ * as the model, as in checkpoints of older versions. */
 static void restore_notes(struct fit_loop *loop, const struct json *notes)
 {
     size_t count = 0;
@@ -95,8 +95,8 @@ static const char *plain_value(struct arena *arena, const struct json *value)
 }
 
 /* Returns an error if an option that must not change differs from the checkpoint. With a different
- * value the evaluation could use pictures that the model was trained on. Older checkpoints do not
- * have the options. */
+ * value the evaluation could use pictures that the model was trained on. An option that the
+ * checkpoint does not have is not compared, because older versions did not write it. */
 static int check_kept(const struct fit_loop *loop, const struct checkpoint *checkpoint,
                       const char *path, struct err *err)
 {
@@ -135,8 +135,8 @@ static int claim_directory(struct fit_loop *loop, struct err *err)
 }
 
 /* Locks the directory during the training. It is no error if another worker of this run still has
- * the lock, because it is suspended or about to exit. That worker does not need the lock any more,
- * and would write the same checkpoints. */
+ * the lock. That worker is suspended or about to exit, and any checkpoint that it still writes has
+ * the same contents. */
 static int claim_later(struct fit_loop *loop, struct err *err)
 {
     struct err problem = ERR_INIT;

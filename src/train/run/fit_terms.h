@@ -16,8 +16,8 @@ struct fit_terms {
 void fit_terms_init(struct fit_terms *terms, const struct command *command, const void *values);
 void fit_terms_release(struct fit_terms *terms); /* safe on zeroed memory */
 
-/* Replaces the value of an option by its meaning. For example, the path of the data is replaced by
- * a description with a digest. */
+/* Sets the value of an option to `meaning` in both objects. For example, a description of the data
+ * with a digest replaces their path. */
 void fit_terms_set(struct fit_terms *terms, const char *name, const char *meaning);
 /* Removes an option that has no effect in this run. */
 void fit_terms_drop(struct fit_terms *terms, const char *name);
@@ -26,7 +26,7 @@ void fit_terms_drop(struct fit_terms *terms, const char *name);
  * text. */
 const char *fit_terms_text(const struct fit_terms *terms);
 
-/* Returns a hash of these lines and of `model`, which is the hash of the model's numbers
+/* Returns a hash of fit_terms_text() and of `model`, which is the hash of the model's numbers
  * (model.h). */
 uint64_t fit_terms_hash(const struct fit_terms *terms, uint64_t model);
 

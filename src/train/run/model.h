@@ -30,8 +30,9 @@ struct model_run;
 /* Operations of one synchronous step. `context` is fit_loop.context. Every model has `step`,
  * `changed` and `config`. The other operations may be NULL. */
 struct model_steps {
-    /* Runs step `step`, counted from 1. `stop` asks all workers to stop after this step. A step
-     * that fails must change nothing. Returns -ERR_INVALID if the loss is not a number any more. */
+    /* Runs step `step`, counted from 1. `stop`: this worker was asked to stop. ret->stop is set on
+     * all workers if `stop` is set on any worker. A step that fails must change nothing. Returns
+     * -ERR_INVALID if the loss is not a number any more. */
     int (*step)(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
                 struct err *err);
     /* Sets the values with which a new run starts. Called on rank 0 only, if there is no
@@ -40,10 +41,11 @@ struct model_steps {
     /* Called after the loop has replaced the parameters, for example by those of a checkpoint. */
     void (*changed)(void *context);
     /* Returns floats that the model learns in addition to parameters and optimizer state. They are
-     * equal on all workers. The loop reads and writes them. */
+     * equal on all workers. The loop stores them in checkpoints, restores them, and copies them to
+     * new workers. */
     float *(*learned)(void *context, size_t *ret_count);
-    /* Called after the reducer's rank or size may have changed: adapts this worker's share of a
-     * batch. */
+    /* Adapts this worker's share of a batch. Called after the reducer's rank or size may have
+     * changed. */
     int (*regroup)(void *context, struct err *err);
     /* Returns the model's configuration for checkpoints, allocated in `arena`. */
     struct json *(*config)(void *context, struct arena *arena);
@@ -66,8 +68,7 @@ struct model {
     const struct model_steps *steps;
 
     /* Reads the options from run->values and checks them. The data is not open yet. Sets the fields
-     * of `run` that are marked "Set by init()". Called in every process, including parameter
-     * servers. */
+     * of `run` below "Set by init()". Called in every process, including parameter servers. */
     int (*init)(struct model_run *run, struct err *err);
     /* Opens the training data. Called in the chief and the workers. */
     int (*open)(struct model_run *run, struct err *err);
@@ -93,7 +94,7 @@ struct model {
 /* One process that trains one model. */
 struct model_run {
     const struct model *model;
-    /* values of the command's options, followed by those of the model */
+    /* values of the shared options; first member of the struct with the values of all options */
     const struct fit_values *values;
     const struct ty_tf_config *cluster; /* the processes that train together */
     struct fit_options fit;             /* the shared options, converted */
@@ -125,7 +126,7 @@ DEFINE_CLEANUP(model_run)
 uint64_t model_run_hash(const struct model_run *run, const struct fit_terms *terms);
 
 /* Returns whether this process reports for the run, which means that it logs and writes files for
- * all. This is rank 0, or the chief with parameter servers. */
+ * all workers. It is rank 0, or the chief with parameter servers. */
 bool model_run_speaks(const struct model_run *run);
 
 /* Returns a hash of the numbers, which is equal on every machine. */

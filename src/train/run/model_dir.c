@@ -64,7 +64,8 @@ int model_dir_claim(const char *directory, uint64_t run, int *ret_fd, struct err
     char self[HOLDER_MAX];
     describe_self(run, self);
     size_t size = strlen(self);
-    /* Only the messages of other processes use this text, so a full disk is no error. */
+    /* The text is needed only for messages and model_dir_is_of_run(), so a failed write is no
+     * error. */
     if (ftruncate(fd, 0) == 0)
         (void)!pwrite(fd, self, size, 0);
     *ret_fd = TAKE_FD(fd);

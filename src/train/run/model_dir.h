@@ -1,6 +1,7 @@
 /* Creates and locks the directory in which a run writes its checkpoints and its model. Only one run
- * at a time may write to it. Called before the first step, by the worker that writes the files, so
- * that a directory that cannot be written to is noticed early. */
+ * at a time may write to it. The worker that writes the files locks it before the first step, so
+ * that a directory that cannot be written to is noticed early. If another worker becomes the writer
+ * during the run, it locks the directory then. */
 #ifndef TRAINYARD_TRAIN_RUN_MODEL_DIR_H
 #define TRAINYARD_TRAIN_RUN_MODEL_DIR_H
 
@@ -12,12 +13,14 @@
 #define MODEL_DIR_LOCK "run.lock"
 
 /* Creates the directory and locks it. The lock lasts until the caller closes *ret_fd. The lock file
- * is never removed. `run` identifies the run to its other workers; 0: no other workers. Returns
- * -ERR_CONFLICT if another process has the lock, which the message names. Returns 1 if the file
- * system has no locks, with the reason in `err`. The directory can be used in that case. */
+ * is never removed. `run` is the same number on all workers of the run; 0: no other workers.
+ * Returns -ERR_CONFLICT if another process has the lock; the message names the process. Returns 1
+ * if the directory can be used but not locked, for example because the file system has no locks;
+ * then `err` has the reason. */
 int model_dir_claim(const char *directory, uint64_t run, int *ret_fd, struct err *err);
 
-/* Returns whether the process that locked the directory last belongs to this run. */
+/* Returns whether the process that locked the directory last belongs to run `run`. Returns false if
+ * `run` is 0. */
 bool model_dir_is_of_run(const char *directory, uint64_t run);
 
 /* Creates a directory and checks that files can be created in it. */

@@ -15,7 +15,7 @@
 enum {
     ENTRIES_MAX = 100000, /* limit of the entries that are read from a directory */
     TRIES_MAX = 100,      /* attempts to find a free number while other processes publish */
-    STALE_S = 3600,       /* temporary directories that are older than this are removed */
+    STALE_S = 3600,       /* temporary directories older than this number of seconds are removed */
 };
 
 #define ASIDE ".publishing-"

@@ -1,7 +1,7 @@
 /* Writes and finds the versions of an exported model. A directory has one subdirectory per version,
  * whose name is a number, as in TensorFlow Serving. A version appears complete or not at all. The
- * chief writes a version at the end of training. The model server watches the directory and serves
- * the highest version. */
+ * worker that writes files for the run writes a version at the end of training. The model server
+ * watches the directory and serves the highest version. */
 #ifndef TRAINYARD_TRAIN_RUN_MODEL_VERSIONS_H
 #define TRAINYARD_TRAIN_RUN_MODEL_VERSIONS_H
 
@@ -11,9 +11,9 @@
 
 enum { MODEL_VERSIONS_PATH_MAX = 4096 };
 
-/* Publishes a version: calls `write` to create FILE in a temporary directory, syncs it, and renames
- * the directory to DIRECTORY/<version>. The version is `now_s`, or one more than the highest
- * version if that is greater. */
+/* Publishes a version: calls `write`, which creates and syncs FILE in a temporary directory, then
+ * syncs this directory and renames it to DIRECTORY/<version>. The version is `now_s`, or one more
+ * than the highest version if that is greater. */
 int model_versions_publish(const char *directory, const char *file, int64_t now_s,
                            int (*write)(void *context, const char *path, struct err *err),
                            void *context, int64_t *ret_version, struct err *err);

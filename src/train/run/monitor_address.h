@@ -7,8 +7,9 @@
 
 enum { MONITOR_ADDRESS_MAX = 64 };
 
-/* Reads "9100", ":9100", "127.0.0.1:9100", "[::1]:9100" or "off". For "off" the port is -1. An
- * empty address means all addresses, IPv4 and IPv6. Returns -ERR_USAGE for any other text. */
+/* Reads "9100", ":9100", "127.0.0.1:9100", "[::1]:9100" or "off". For "off", "false" and an empty
+ * text the port is -1. An empty address means all addresses, IPv4 and IPv6. Returns -ERR_USAGE if
+ * the port is not a number from 0 to 65535. Does not check whether the address is valid. */
 int monitor_address_parse(const char *text, char address[MONITOR_ADDRESS_MAX], int *ret_port,
                           struct err *err);
 

@@ -1,7 +1,7 @@
 /* Shows the progress of training. On a terminal this is a bar that is redrawn in place. Otherwise
- * it is one line per second, or, if the user asks for it, one line per step as text or JSON. Only
- * the worker that reports for the run shows progress. The caller passes the time, so that tests
- * need no clock. */
+ * it is one line per second, or, if the user asks for it, one line per step as text or JSON. The
+ * role of a worker (run_log_set_role()) decides whether it shows progress. The caller passes the
+ * time, so that tests need no clock. */
 #ifndef TRAINYARD_TRAIN_RUN_PROGRESS_H
 #define TRAINYARD_TRAIN_RUN_PROGRESS_H
 
@@ -20,9 +20,10 @@ enum progress_style {
 struct progress {
     FILE *stream;
     enum progress_style style;
-    uint64_t first, steps; /* number of steps done before this run, and total number */
+    /* number of steps done before progress_init(), and total number of the run */
+    uint64_t first, steps;
     int64_t started_ns, shown_ns;
-    uint64_t pictures; /* number of samples since the start of this run */
+    uint64_t pictures; /* number of samples since progress_init() */
     double loss;       /* smoothed over the last steps, for the bar */
     double accuracy;   /* smoothed over the last steps, for the bar; NAN: not known */
     bool drawn;        /* the bar is on the current line of the terminal */

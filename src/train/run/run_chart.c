@@ -51,8 +51,9 @@ static double part_y(const struct frame *frame, double y)
     return 1 - (y - frame->y_low) / (frame->y_high - frame->y_low);
 }
 
-/* Sets the ranges of the axes. Returns the number of points, or 0 if no curve can be drawn. The y
- * axis ends at round numbers, and begins at zero if that takes little space. */
+/* Sets the ranges of the axes. Returns the number of points, or 0 if no curve can be drawn. Both
+ * ends of the y axis are round numbers. It begins at zero if the smallest value is positive and
+ * below 0.6 of the largest. */
 static size_t find_frame(const struct run_chart *chart, struct frame *ret)
 {
     size_t shown = 0;

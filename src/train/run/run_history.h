@@ -17,7 +17,7 @@ struct run_history *run_history_close(struct run_history *history); /* NULL-safe
 
 int run_history_add(struct run_history *history, const struct json *line, struct err *err);
 
-enum { RUN_HISTORY_MAX = 64 << 20 }; /* bytes of the file */
+enum { RUN_HISTORY_MAX = 64 << 20 }; /* bytes; run_history_read() fails if the file is larger */
 
 /* Reads all complete lines as an array, allocated in the arena. The array is empty if the file does
  * not exist. Lines that are not JSON objects are left out, and *ret_unread is their number. */

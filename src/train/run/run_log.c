@@ -168,7 +168,7 @@ static void put_point(struct run_log *log, const struct progress_step *step)
     log->loss_count = 0;
 }
 
-/* Writes the report, unless the run has not begun. */
+/* Writes the report if this process has written to the history. */
 static void write_report(struct run_log *log)
 {
     struct err err = ERR_INIT;
@@ -176,8 +176,8 @@ static void write_report(struct run_log *log)
         progress_note(&log->progress, "warning", "no report of this run: %s", err.message);
 }
 
-/* Logs the worker that delayed this worker most. If `all` is set, in the whole run, else since the
- * last check. */
+/* Logs the worker that delayed this worker most: in the whole run if `all` is set, else since the
+ * last check. Logs nothing if the delay was small; see straggler.h. */
 static void log_straggler(struct run_log *log, bool all, int64_t now_ns)
 {
     struct run_state_view view;

@@ -1,8 +1,8 @@
 /* Reports the events of a run to all outputs: the terminal (progress), the monitor (run_state),
  * TensorBoard (event_file), and the history and report of the run (run_history, run_report). Every
- * worker has a log, but only the worker that reports for the run shows and writes anything. If a
- * file cannot be written, a warning is shown, and the run continues. All functions accept a NULL
- * log. */
+ * worker has a log; its role (run_log_set_role()) decides whether it shows progress and whether it
+ * writes files. If a file cannot be written, a warning is shown, and the run continues. All
+ * functions accept a NULL log. */
 #ifndef TRAINYARD_TRAIN_RUN_RUN_LOG_H
 #define TRAINYARD_TRAIN_RUN_RUN_LOG_H
 
@@ -14,7 +14,7 @@ struct run_log_options {
     enum progress_style style;
     FILE *stream;            /* stream for progress; NULL: none */
     struct run_state *state; /* read by the monitor; NULL: there is no monitor */
-    const char *events_dir;  /* directory for TensorBoard events; NULL: none */
+    const char *events_dir;  /* directory for TensorBoard events; NULL or "": none */
     /* the values of the options, for the report; must outlive the log; may be NULL */
     const struct json *settings;
 };
@@ -31,7 +31,7 @@ struct run_log;
 
 struct run_log *run_log_new(const struct run_log_options *options,
                             const struct run_log_subject *subject);
-/* Writes the report. NULL-safe; returns NULL. */
+/* Writes the report if this process has written to the history. NULL-safe; returns NULL. */
 struct run_log *run_log_free(struct run_log *log);
 DEFINE_CLEANUP(run_log)
 
@@ -46,8 +46,8 @@ void run_log_step(struct run_log *log, const struct progress_step *step);
 /* Logs a sentence between the steps. */
 void run_log_note(struct run_log *log, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Logs a sentence about this process alone. It is always shown, even if `speaks` is not set, and is
- * not written to the history. */
+/* Logs a sentence about this process alone. It is shown even if `speaks` is not set, and is not
+ * written to the history. */
 void run_log_note_process(struct run_log *log, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Logs a sentence about a lost worker, and counts the loss. */

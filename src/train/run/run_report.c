@@ -63,7 +63,8 @@ static struct json *collect_points(struct arena *arena, const struct json *lines
     return points;
 }
 
-/* Collects the last events. Includes only the last of several consecutive checkpoints. */
+/* Collects the last EVENTS_MAX events. Includes only the last of several consecutive "saved"
+ * events. */
 static struct json *collect_events(struct arena *arena, const struct json *lines)
 {
     struct json *events = json_array(arena);
@@ -86,7 +87,8 @@ static struct json *collect_events(struct arena *arena, const struct json *lines
     return events;
 }
 
-/* Returns the time during which a process was training, without the pauses before a resume. */
+/* Returns the number of seconds between the lines of the history, without the pauses before lines
+ * that have "opened". */
 static double seconds_at_work(const struct json *lines)
 {
     int64_t sum = 0, before = 0;
@@ -107,7 +109,7 @@ struct json *run_report_document(struct arena *arena, const struct json *lines)
     JSON_EACH (line, lines) {
         ended = json_get_int(line, "time", ended);
         started = started ? started : ended;
-        if (json_get(line, "first")) { /* the first line of a run */
+        if (json_get(line, "first")) { /* the line of run_log_begin() */
             runs++;
             done = json_number(json_get(line, "first"), 0);
             copy_report_member(arena, document, line, "model");

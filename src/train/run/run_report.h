@@ -1,7 +1,7 @@
 /* Writes the report of a run: the model, its data and options, the curves of the training, and the
  * evaluation, as a self-contained page (report.html) and as JSON (report.json). The report is made
- * from the run's history each time the run ends, including by SIGTERM. A resumed run has one report
- * for all its processes. */
+ * from the run's history each time the process that writes the history ends, including by SIGTERM.
+ * The report of a resumed run covers all its processes. */
 #ifndef TRAINYARD_TRAIN_RUN_RUN_REPORT_H
 #define TRAINYARD_TRAIN_RUN_RUN_REPORT_H
 
@@ -15,9 +15,9 @@
 /* Writes both files from the history in the same directory. */
 int run_report_write(const char *directory, struct err *err);
 
-/* Converts the lines of a history, which run_log.c writes, into one document: model, about, steps,
- * times, options, result, points, events. A member that is missing or of the wrong type in the
- * history is missing in the document. */
+/* Converts the lines of a history, which run_log.c writes, into one document with the JSON members
+ * model, unit, steps, options, about, result, done, runs, started, ended, seconds, points and
+ * events. The first six are missing if the history does not have them. */
 struct json *run_report_document(struct arena *arena, const struct json *lines);
 
 /* Writes the page for a document. */

@@ -1,6 +1,7 @@
 /* The current state of a run, which the monitor serves during the training. The training thread
- * writes it, and the monitor's thread reads it. All functions accept a NULL state and then do
- * nothing, so that a run without a monitor needs no special case. */
+ * writes it, and the monitor's thread reads it. All functions accept a NULL state, so that a run
+ * without a monitor needs no special case. With NULL, run_state_read() sets a view in which nothing
+ * is known, and the other functions do nothing. */
 #ifndef TRAINYARD_TRAIN_RUN_RUN_STATE_H
 #define TRAINYARD_TRAIN_RUN_RUN_STATE_H
 
@@ -12,7 +13,7 @@
 
 enum {
     RUN_STATE_WAITING_MAX = 256,
-    RUN_STATE_TASKS_MAX = 64, /* workers that are listed by name; the rest is "others" */
+    RUN_STATE_TASKS_MAX = 64, /* entries of `late`; the last is "others", for all further workers */
     RUN_STATE_TASK_MAX = 32,
 };
 
@@ -27,8 +28,8 @@ struct run_state_straggler {
 struct run_state_view {
     uint64_t step, total;  /* number of steps done, and total number */
     double epoch;          /* number of passes over the data; 0: not counted */
-    double loss, accuracy; /* of the last step; NAN: not known */
-    double rate;           /* samples per second; NAN: not known */
+    double loss, accuracy; /* last known values; NAN: not known */
+    double rate;           /* samples per second, smoothed over the last steps; NAN: not known */
     uint64_t examples;     /* number of samples since the start of the process */
     uint64_t losses;       /* number of lost workers since the start of the process */
     /* number of checkpoints written, and of failed writes, since the start of the process */
@@ -36,7 +37,7 @@ struct run_state_view {
     uint64_t saved; /* step of the last checkpoint; 0: none */
     double waited;  /* seconds that this process has waited for missing workers */
     char waiting_for[RUN_STATE_WAITING_MAX]; /* names of the missing workers; "": none */
-    /* The delays per worker, in the order of their first delay. */
+    /* The delays per worker, in the order of each worker's first delay. */
     struct run_state_straggler late[RUN_STATE_TASKS_MAX];
     size_t late_count;
 };

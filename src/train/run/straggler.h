@@ -1,6 +1,6 @@
-/* Finds the worker that delays a run: the worker for which this worker has waited longest. It is
- * reported after each minute in which the delay was large, and once for the whole run. A run_log
- * shows the sentences. */
+/* Finds the worker that delays a run: the worker for which this worker has waited longest.
+ * straggler_check() is called about once per minute and straggler_summarize() at the end of the
+ * run. Both report the worker if its delay was large. run_log.c shows their sentences. */
 #ifndef TRAINYARD_TRAIN_RUN_STRAGGLER_H
 #define TRAINYARD_TRAIN_RUN_STRAGGLER_H
 
@@ -10,15 +10,16 @@ enum { STRAGGLER_TEXT_MAX = 128 };
 
 struct straggler {
     int64_t began_ns, checked_ns;
-    /* seconds waited for each worker until began_ns and checked_ns, in the order of the view */
+    /* seconds waited for each worker until began_ns and checked_ns, with the indices of
+     * view->late */
     double at_begin[RUN_STATE_TASKS_MAX], at_check[RUN_STATE_TASKS_MAX];
     char told[RUN_STATE_TASK_MAX]; /* the worker that the last check reported; "": none */
 };
 
 void straggler_begin(struct straggler *watch, const struct run_state_view *view, int64_t now_ns);
 
-/* Returns whether a minute has passed and straggler_check() should be called. May be called after
- * every step, because it is cheap. */
+/* Returns whether straggler_check() should be called, because a minute has passed since the last
+ * check. May be called after every step, because it is cheap. */
 bool straggler_is_due(const struct straggler *watch, int64_t now_ns);
 
 /* Checks the time since the last check. Returns true and sets ret_text if this process has waited

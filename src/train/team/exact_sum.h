@@ -1,11 +1,12 @@
 /* Sums gradients with the same bits in any order and grouping, so that a step has the same result
  * with one worker and with many. The gradients of each part of the batch are rounded to multiples
  * of a quantum. Each parameter has its own quantum, which is chosen such that all sums are exact in
- * float32. The quantum is computed from the largest gradient of any part in the previous step,
- * which is equal on all workers. The rounding error is about the sixteenth bit of that gradient.
+ * float32. The quantum is computed from the largest gradient of any part of any worker in the
+ * previous step, so it is equal on all workers. The rounding error is about the sixteenth bit of
+ * that gradient.
  *
- * Parts that are too large for the quantum are added like plain floats. exact_sum_fits() detects
- * this afterwards. Then the caller chooses new quanta with exact_sum_learn() and adds all parts
+ * The sum of parts that are too large for the quantum is not exact. exact_sum_fits() detects this
+ * afterwards. Then the caller chooses new quanta with exact_sum_learn() and adds all parts
  * again. */
 #ifndef TRAINYARD_TRAIN_TEAM_EXACT_SUM_H
 #define TRAINYARD_TRAIN_TEAM_EXACT_SUM_H
@@ -33,7 +34,8 @@ void exact_sum_add(const struct exact_sum *sum, const struct params *params, siz
 bool exact_sum_fits(const struct exact_sum *sum, const float *largest, size_t entries,
                     size_t parts);
 
-/* Chooses quanta for which the sum of such parts, and of somewhat larger parts, is exact. */
+/* Chooses quanta for which the sum of `parts` parts with magnitudes up to 16 times `largest` is
+ * exact. Keeps the quantum of an entry whose `largest` is 0 or not finite. */
 void exact_sum_learn(struct exact_sum *sum, const float *largest, size_t entries, size_t parts);
 
 #endif

@@ -1,5 +1,5 @@
 /* Runs the passes of a team; see team.h. After each stretch of a pass the threads wait for each
- * other. Only the first thread communicates with other workers. */
+ * other. Only the first thread calls the reducer. */
 #include "base/system/thread.h"
 #include "train/team/private.h"
 
@@ -163,7 +163,7 @@ static void *member_thread(void *argument)
     struct team_member *member = argument;
     pthread_mutex_lock(&member->team->start);
     pthread_mutex_unlock(&member->team->start);
-    run_member(member); /* does nothing if another thread could not be started */
+    run_member(member); /* computes no part if another thread could not be started */
     return NULL;
 }
 
@@ -196,7 +196,7 @@ int team_forward(struct team *team, const float *inputs, const struct layer_draw
     return run_plan(team, &team->forward, false, err);
 }
 
-/* Sets team->survey from the records of all threads about their parts. */
+/* Sets team->survey from team_member.largest of all threads. */
 static void survey_gradients(struct team *team)
 {
     size_t entries = team->options.params->count;

@@ -1,5 +1,5 @@
-/* The members of a team: its parts, its threads and its passes. Only the files of team/ include
- * this header. */
+/* The struct of a team, with its parts of the batch, its threads and its passes. Only the files of
+ * team/ include this header. */
 #ifndef TRAINYARD_TRAIN_TEAM_PRIVATE_H
 #define TRAINYARD_TRAIN_TEAM_PRIVATE_H
 
@@ -27,8 +27,8 @@ struct team_member {
     int index;
     struct network_workspace *workspace;
     float *part;      /* gradients of one part of the batch */
-    float *gradients; /* sum over the parts of this member; member 0 uses params->gradients */
-    float *largest;   /* per parameter entry: the largest gradient of any part of this member */
+    float *gradients; /* sum over the parts of this thread; member 0 uses params->gradients */
+    float *largest;   /* per parameter entry: the largest gradient in any part of this thread */
     pthread_t thread;
 };
 
@@ -48,9 +48,10 @@ struct team {
     struct team_member *members;
     /* the passes; `sending` is a backward pass that sends gradients while it computes */
     struct team_plan forward, back, sending;
-    size_t begun; /* the sum over the workers has begun for the gradients from this offset on */
+    size_t begun; /* reducer->begin() was called for the gradients from this offset to the end */
     size_t rows;  /* number of parts in the largest share of any worker */
-    /* the sums of one wide layer: one row per part; the rows of all workers */
+    /* The sums of one wide layer, one row per part. `sums` has the rows of this worker, and
+     * all_sums the rows of all workers. */
     float *sums, *all_sums;
     float *totals;
     /* The current pass. */

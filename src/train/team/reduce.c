@@ -9,7 +9,8 @@ static int sum_gradients(struct team *team, struct err *err)
 {
     struct params *params = team->options.params;
     struct reducer *reducer = team->options.reducer;
-    /* The floats after the gradients are summed separately, because they must not be rounded. */
+    /* Where large sums are rounded, the floats after the gradients are summed separately, because a
+     * small sum is not rounded. */
     float *tail = params->gradients + params->floats;
     if (team->begun == params->floats && reducer->rounds) {
         int result = reducer->allreduce(reducer, params->gradients, params->floats, err);

@@ -1,5 +1,5 @@
-/* The connection of training to the other workers, as a table of functions: collectives, and
- * forming the group. With several workers the functions use comm (reducer_comm.h). In a single
+/* The connection of one worker to the other workers, as a table of functions, which run collectives
+ * and form the group. With several workers the functions use comm (reducer_comm.h). In a single
  * process they need no communication. All workers call the same functions in the same order. */
 #ifndef TRAINYARD_TRAIN_TEAM_REDUCER_H
 #define TRAINYARD_TRAIN_TEAM_REDUCER_H
@@ -18,7 +18,8 @@ struct reducer {
     /* workers are on several machines; sums are slow, so the caller should compute during a sum */
     bool far;
     bool rounds; /* large sums are rounded to bf16 for sending */
-    /* identifies the run to all its workers, including later ones; 0: a single process */
+    /* the same number on all workers of the run, including workers that join later; 0: a single
+     * process */
     uint64_t run;
     /* Sums in place. Every rank gets the same bits. */
     int (*allreduce)(struct reducer *reducer, float *data, size_t count, struct err *err);
@@ -37,10 +38,10 @@ struct reducer {
      * memory must outlive the reducer. Its contents are lost by this call and each time the group
      * forms. All workers call it before the first sum. May be NULL. */
     int (*share)(struct reducer *reducer, struct shared_memory *memory, struct err *err);
-    /* Forms the group again. Called after -ERR_UNAVAILABLE or -ERR_TIMEOUT, or when all workers
-     * know of a join request. An elastic group forms with the workers that are present. Any other
-     * group waits until lost workers have been restarted and all workers are present. NULL: the
-     * group cannot form again. */
+    /* Forms the group again. Called after -ERR_UNAVAILABLE or -ERR_TIMEOUT, after dismiss(), or
+     * when all workers know of a join request. An elastic group forms with the workers that are
+     * present. Any other group waits until lost workers have been restarted and all workers are
+     * present. NULL: the group cannot form again. */
     int (*reform)(struct reducer *reducer, struct err *err);
     /* Called each time the group has formed and this worker has the state of the run. May be
      * NULL. */

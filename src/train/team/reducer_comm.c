@@ -53,7 +53,7 @@ static int reducer_comm_broadcast(struct reducer *reducer, int root, float *data
 
 static int reducer_comm_form(struct reducer_comm *self, struct err *err)
 {
-    /* later joins do not set it, because there may be steps to save */
+    /* Only the first call sets *joining. In later calls there may be steps to save. */
     bool first = !self->group && self->joining;
     if (first)
         *self->joining = 1;
@@ -66,7 +66,7 @@ static int reducer_comm_form(struct reducer_comm *self, struct err *err)
     self->reducer.elastic = comm_group_is_elastic(self->group);
     self->reducer.rank = comm_group_rank(self->group);
     self->reducer.size = comm_group_size(self->group);
-    /* All workers must have the same value, otherwise they could not sum. */
+    /* `far` must be equal on all workers, because it decides which sums they request. */
     self->reducer.far = !comm_group_shares_memory(self->group);
     if (self->memory)
         result = comm_group_share(self->group, self->memory, err);

@@ -19,9 +19,9 @@ struct reducer_comm {
     struct comm_group *group;
 };
 
-/* Waits until all workers have joined. Everything that the options point to must outlive the
- * reducer. `joining` may be NULL. Otherwise it is 1 during the first wait, so that a signal handler
- * knows that there is nothing to save yet. */
+/* Waits until all workers have joined, or as many as the options require. Everything that the
+ * options point to must outlive the reducer. `joining` may be NULL. Otherwise *joining is 1 during
+ * this wait, so that a signal handler knows that there is nothing to save yet. */
 int reducer_comm_open(struct reducer_comm *reducer, const struct comm_options *options,
                       volatile sig_atomic_t *joining, struct err *err);
 void reducer_comm_close(struct reducer_comm *reducer); /* safe on zeroed memory */

@@ -10,14 +10,15 @@
 
 #include <stddef.h>
 
-enum { REDUCER_QUEUE_MAX = 64 }; /* number of requests between two waits */
+/* largest number of requests between two calls of reducer_queue_wait() */
+enum { REDUCER_QUEUE_MAX = 64 };
 
 struct reducer_queue;
 
 /* Starts the thread, which calls `sum` for each request. The caller frees the queue. */
 int reducer_queue_new(int (*sum)(void *context, float *data, size_t count, struct err *err),
                       void *context, struct reducer_queue **ret, struct err *err);
-/* Must be called after reducer_queue_wait(). NULL-safe. */
+/* Must be called after reducer_queue_wait(). Ends the thread. NULL-safe; returns NULL. */
 struct reducer_queue *reducer_queue_free(struct reducer_queue *queue);
 DEFINE_CLEANUP(reducer_queue)
 

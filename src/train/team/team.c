@@ -1,5 +1,5 @@
 /* Creates and frees a team; see team.h. plan.c plans its passes, pass.c runs them, reduce.c sums
- * over the other workers. */
+ * over all workers, and update.c updates the parameters. */
 #include "base/mem.h"
 #include "train/team/private.h"
 

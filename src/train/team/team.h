@@ -35,8 +35,8 @@ int team_new(const struct team_options *options, struct team **ret, struct err *
 struct team *team_free(struct team *team); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(team)
 
-/* Runs the forward pass of the whole share. `inputs` must stay valid until team_backward() returns.
- * `draw` belongs to the first sample. */
+/* Runs the forward pass of the whole share. `inputs` must stay valid until team_reduce() returns,
+ * because it may repeat the backward pass. `draw` is the key of the first sample of the share. */
 int team_forward(struct team *team, const float *inputs, const struct layer_draw *draw,
                  float *ret_outputs, struct err *err);
 
@@ -44,18 +44,19 @@ int team_forward(struct team *team, const float *inputs, const struct layer_draw
  * to zero. Until team_reduce() the caller may change only the floats after the gradients. */
 int team_backward(struct team *team, const float *d_outputs, struct err *err);
 
-/* Sums the gradients and the floats after them over all workers. Must be called after every
- * successful team_backward(). If any part of any worker was too large to be added exactly, all
- * workers repeat the backward pass. This always happens in the first step of a run. `d_outputs`
- * must still be valid. */
+/* Sums the gradients and the PARAMS_TAIL floats after them over all workers. Must be called after
+ * every successful team_backward(). If any part of any worker was too large to be added exactly,
+ * all workers repeat the backward pass. This happens in the first step of a new run, because there
+ * are no quanta yet. `d_outputs` must still be valid. */
 int team_reduce(struct team *team, struct err *err);
 
 /* Chooses the quanta of the next step and updates running statistics. Called after team_reduce(),
  * when params->gradients is the sum over all workers. */
 void team_learn(struct team *team);
 
-/* Clips the gradients (see optimizer_clip(); 0: no limit), runs the optimizer step, and packs the
- * weights of the network, on all threads. The result does not depend on the number of threads. */
+/* Clips the gradients (see optimizer_clip(); 0: no limit). Then runs the optimizer step and packs
+ * the weights of the network, both on several threads. The result does not depend on the number of
+ * threads. */
 void team_update(struct team *team, struct optimizer *optimizer, float clip, uint64_t step,
                  float rate);
 
@@ -63,7 +64,7 @@ void team_update(struct team *team, struct optimizer *optimizer, float clip, uin
  * A worker that copies the state of another worker overwrites them. */
 float *team_learned(struct team *team, size_t *ret_count);
 
-/* Changes the share of this worker. The learned floats do not change. */
+/* Changes the share of this worker. Replaces *team, but keeps the learned floats. */
 int team_share(struct team **team, int samples, int share_max, struct err *err);
 
 #endif

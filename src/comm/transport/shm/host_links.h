@@ -1,11 +1,12 @@
 /* Finds out which members of a group share a machine, and connects them with Unix sockets, over
  * which they pass descriptors to each other. Each member of a host has one connection to the
  * leader, which is the lowest rank of the host. Members share a machine if they have the same boot
- * id and can reach each other by a Unix socket. The socket is in the directory TRAINYARD_PEERS_DIR
- * or /run/trainyard/peers, which pods of one job on one node share. If that is not writable, an
- * abstract socket in the network namespace is used. A random token, sent over the authenticated
- * control connections, authenticates a member that connects. Called by shm. If a step fails, the
- * members of that host use TCP, and all members of the group are informed. */
+ * id and can connect to the Unix socket of the leader. The socket is in the directory
+ * TRAINYARD_PEERS_DIR or /run/trainyard/peers, which pods of one job on one node share. If the
+ * socket cannot be created there, an abstract socket in the network namespace is used. A random
+ * token, sent over the authenticated control connections, authenticates a member that connects.
+ * Called by shm. If one member of a host fails to connect, all members of that host use TCP, and
+ * all members of the group learn this. */
 #ifndef TRAINYARD_COMM_TRANSPORT_SHM_HOST_LINKS_H
 #define TRAINYARD_COMM_TRANSPORT_SHM_HOST_LINKS_H
 
@@ -29,17 +30,17 @@ struct host_links {
     struct err failure; /* why this member cannot share memory; code 0: no failure */
 };
 
-/* A collective call. Tests set `pretend` to a host name, to split one machine into several hosts;
- * NULL: the machine is one host. Fails only if the group breaks. The caller frees *ret with
- * host_links_free(). */
+/* A collective call of all members of the group. Tests set `pretend` to a host name, to split one
+ * machine into several hosts; NULL: the machine is one host. Fails only if the group breaks. The
+ * caller frees *ret with host_links_free(). */
 int host_links_open(struct control *control, const char *pretend, struct host_links **ret,
                     struct err *err);
 struct host_links *host_links_free(struct host_links *links);
 DEFINE_CLEANUP(host_links)
 
-/* Fills all fields of `links` except the connections from the host names of all members, by rank. A
- * member with the name "" shares memory with no other member. Called by host_links_open(); exported
- * for tests. */
+/* Fills all fields of `links` except the sockets. `hosts` has the host names of all members, by
+ * rank. A member with the host name "" shares memory with no other member. Called by
+ * host_links_open(); exported for tests. */
 void host_links_find(struct host_links *links, const char *const *hosts, int size, int rank);
 
 /* Exchanges one descriptor per member between the members of this host. ret_fds is indexed like
@@ -47,9 +48,9 @@ void host_links_find(struct host_links *links, const char *const *hosts, int siz
  * some seconds; other members may have received their descriptors by then. */
 int host_links_swap(struct host_links *links, int fd, int *ret_fds, struct err *err);
 
-/* A collective call, in which each member votes with `yes`. If a member of a host votes no, the
- * members of this host are separated: every member of the group records each of them as its own
- * leader. */
+/* A collective call of all members of the group, in which each member votes with `yes`. If one
+ * member of a host votes no, the members of that host no longer share memory: every member of the
+ * group records each of them as its own leader. */
 int host_links_agree(struct host_links *links, struct control *control, bool yes, struct err *err);
 
 #endif

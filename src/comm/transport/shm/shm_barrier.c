@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 enum {
-    SLEEP_MS = 10,         /* interval between two checks of the control connections */
-    SURE_NS = 1000 * 1000, /* clocks of two time namespaces differ by 0 or by more than this */
+    SLEEP_MS = 10, /* interval between two checks of the control connections */
+    /* A longer wait may be a difference between the clocks of two time namespaces. */
+    SURE_NS = 1000 * 1000,
 };
 
 static long shm_futex(_Atomic uint32_t *word, int operation, uint32_t value,

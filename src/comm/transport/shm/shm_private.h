@@ -4,8 +4,8 @@
  * members of the host.
  *
  * Members synchronise with barriers. Between two barriers each member works on its part. A member
- * writes into its own slot before a barrier; the others may read the slot until the second barrier
- * after that. A member uses its three slots in rotation, so that it never overwrites a slot that
+ * writes into its own slot before a barrier; the others may read the slot until two more barriers
+ * have passed. A member uses its three slots in rotation, so that it never overwrites a slot that
  * another member may still read. While a member waits, it checks the control connections of the
  * group, which detect a lost, broken or absent member. Included by shm*.c only. */
 #ifndef TRAINYARD_COMM_TRANSPORT_SHM_SHM_PRIVATE_H

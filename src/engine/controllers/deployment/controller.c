@@ -79,7 +79,7 @@ static void on_deployment_answer(void *context, struct json *object, const struc
     struct kube_pass *pass = &run->run.pass;
     if (err && action->type == DEPLOYMENT_CREATE_SET)
         not_created(run, action->set, err);
-    /* After a conflict, too: the next pass reads all objects again. */
+    /* The pass fails after a conflict, too: the next pass reads all objects again. */
     else if (err && err->code != ERR_NOT_FOUND)
         pass->failed = true;
     else if (!err && action->event)

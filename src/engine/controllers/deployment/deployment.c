@@ -28,7 +28,8 @@ static void make_new_set(struct deployment_pass *pass, struct json *status)
     deployment_note_created(pass, status, kube_meta_name(set));
 }
 
-/* Plans the sizes of this step, or a new set. Returns true if nothing changes. */
+/* Plans the sizes of this step, or a new set. Returns true if this step changes nothing and waits
+ * for nothing. */
 static bool roll_out(struct deployment_pass *pass, struct json *status)
 {
     if (!pass->rolling && deployment_size_recreate(pass))

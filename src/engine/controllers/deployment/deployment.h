@@ -34,7 +34,8 @@ struct deployment_action {
 
 struct deployment_observed {
     const struct json *deployment;
-    /* Sets in the deployment's namespace that it controls, or that have no controller. */
+    /* The replica sets in the deployment's namespace that the deployment controls or that have no
+     * controller. */
     const struct json *const *sets;
     size_t set_count;
     const struct json *const *pods; /* the pods that the sets control */
@@ -45,7 +46,7 @@ struct deployment_observed {
 struct deployment_plan {
     struct deployment_action *actions;
     size_t action_count, action_capacity;
-    struct json *status;  /* the new status if all actions succeed */
+    struct json *status;  /* the new status if all actions succeed; NULL: no change */
     const char *revision; /* DEPLOYMENT_REVISION to write on the deployment; NULL: no change */
     int64_t requeue_ms;   /* reconcile again after this time; -1: when an object changes */
 };

@@ -63,7 +63,8 @@ static void replica_set_add_action(struct replica_plan *plan, enum replica_actio
     plan->actions[plan->action_count++] = (struct replica_action){.type = type, .pod = pod};
 }
 
-/* Returns the pods of the set, adopted ones included. */
+/* Fills in the active pods of the set, including the pods that it adopts now. Plans adoptions and
+ * releases. Returns the number of pods. */
 static size_t replica_set_claim_pods(struct arena *arena, const struct replica_observed *observed,
                                      struct replica *replicas, struct replica_plan *plan)
 {

@@ -21,7 +21,7 @@ struct replica_action {
 
 struct replica_observed {
     const struct json *set;
-    /* Pods in the set's namespace that it controls, or that have no controller. */
+    /* The pods in the set's namespace that the set controls or that have no controller. */
     const struct json *const *pods;
     size_t pod_count;
     int64_t now_ms; /* wall time */
@@ -40,8 +40,8 @@ void replica_set_reconcile(struct arena *arena, const struct replica_observed *o
 /* Returns a pod of the set, ready to be created. */
 struct json *replica_set_pod(struct arena *arena, const struct json *set);
 
-/* Writes into the status why pods could not be created or deleted; `reason` is NULL if there was no
- * failure. */
+/* Writes into the status why pods could not be created or deleted. `reason` NULL: there was no
+ * failure; removes the condition of an earlier failure. */
 void replica_set_note_failure(struct arena *arena, struct json *status, const char *reason,
                               const char *message, int64_t now_ms);
 

@@ -154,7 +154,7 @@ static bool replica_set_start_next(struct kube_pass *pass)
         return pass->position++ == 0 && replica_set_write_status(run);
     while (pass->position < run->plan.action_count) {
         const struct replica_action *action = &run->plan.actions[pass->position++];
-        /* After one failed creation the others would fail for the same reason. */
+        /* After a failed creation or deletion, the others would fail for the same reason. */
         if (STAGE_ACTIONS + (int)action->type == pass->stage && !run->failure) {
             replica_set_start_action(run, action);
             return true;

@@ -65,8 +65,8 @@ static int64_t next_revision(const struct deployment_pass *pass)
     return max + 1;
 }
 
-/* Adds the deployment's annotations that `set` lacks to `target`. Returns whether there were
- * any. */
+/* Copies the deployment's annotations that `set` does not have with the same value into `target`.
+ * Returns whether there were any. */
 static bool copy_annotations(struct deployment_pass *pass, const struct json *set,
                              struct json *target)
 {
@@ -81,7 +81,8 @@ static bool copy_annotations(struct deployment_pass *pass, const struct json *se
     return any;
 }
 
-/* The revisions that a set had before. The oldest are dropped if the text gets too long. */
+/* Returns the former revisions of a set, extended by its current revision. The oldest are dropped
+ * if the text gets too long. */
 static const char *longer_history(struct deployment_pass *pass, const struct deployment_set *set)
 {
     const char *had = kube_meta_annotation(set->json, DEPLOYMENT_HISTORY);

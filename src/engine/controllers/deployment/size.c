@@ -50,8 +50,9 @@ static bool grow_new(struct deployment_pass *pass)
     return set->wanted != set->size;
 }
 
-/* Removes old pods that are not available first. Otherwise a rollout that replaces a broken version
- * would never end. */
+/* Shrinks the old sets by their pods that are not available, in total by at most `most`. Must run
+ * before available pods are removed; otherwise a rollout that replaces a broken version would never
+ * end. */
 static int64_t drop_unhealthy(struct deployment_pass *pass, int64_t most)
 {
     int64_t dropped = 0;

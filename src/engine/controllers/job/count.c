@@ -31,7 +31,8 @@ static struct json *job_count_settle(struct job_pass *pass, const struct json *u
     return left;
 }
 
-/* Adds a pod that has ended to the uids in the status. */
+/* Records a pod that has ended: its index in the completed indexes, or its uid in the status. A
+ * failed pod that this controller stopped is not recorded. */
 static void job_count_enter(struct job_pass *pass, const struct job_pod *pod,
                             struct json *succeeded, struct json *failed)
 {

@@ -1,5 +1,6 @@
 /* One pass over a job; see job.h. The pass checks in this order: is the job being deleted, has it
- * ended, is it complete, must it fail, is it suspended. */
+ * ended, did an earlier pass decide that it fails, is it complete, must it fail now, is it
+ * suspended. */
 #include "engine/controllers/job/internal.h"
 
 #include "base/moment.h"
@@ -150,7 +151,7 @@ static void job_resume(struct job_pass *pass)
         job_status_set_time(pass, "startTime");
 }
 
-/* ---- */
+/* ---- The whole pass -------------------------------------------------------------------------- */
 
 static void job_decide(struct job_pass *pass)
 {

@@ -4,8 +4,8 @@
  * Every pod that ended is counted exactly once, even if a process dies in between, because the pod
  * has a finalizer until it is counted. First the pod's uid is written into the job's status
  * (uncountedTerminatedPods). Then the finalizer is removed. When an informer shows the pod without
- * the finalizer, the uid is removed and the number of pods is raised. A completed index needs no
- * such steps: adding it to the set of indexes twice changes nothing. */
+ * the finalizer, the uid is removed and the number of succeeded or failed pods is raised. A
+ * completed index needs no such steps: adding it to the set of indexes twice changes nothing. */
 #ifndef TRAINYARD_ENGINE_CONTROLLERS_JOB_JOB_H
 #define TRAINYARD_ENGINE_CONTROLLERS_JOB_JOB_H
 
@@ -14,7 +14,8 @@
 
 #define JOB_FINALIZER "batch.kubernetes.io/job-tracking"
 #define JOB_INDEX_KEY "batch.kubernetes.io/job-completion-index" /* annotation, label */
-/* Set on pods that this controller stops. Their end does not count as a failure. */
+/* Set on a pod that this controller stops, so that its end does not count as a failure. Not set
+ * when a job has failed and its other pods are stopped. */
 #define JOB_STOPPED_ANNOTATION "trainyard.dev/job-stopped"
 #define JOB_COMPONENT          "job-controller"
 

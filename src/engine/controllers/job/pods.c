@@ -1,5 +1,5 @@
-/* Decides which pods a job creates and stops. At most spec.parallelism pods run, each index has one
- * pod, and after a failure no pod is created until the back-off is over. Pure. */
+/* Decides which pods a job creates and stops. At most spec.parallelism pods run, each index has at
+ * most one pod, and after a failure no pod is created until the back-off is over. Pure. */
 #include "engine/controllers/job/internal.h"
 
 #include "kube/object.h"
@@ -60,8 +60,8 @@ static struct job_pod **job_pods_rank(struct job_pass *pass, size_t *ret_count)
     return ranked;
 }
 
-/* Stops pods whose index is complete, too high, or taken by another pod. Adds each index that keeps
- * its pod to `taken`. */
+/* Stops pods whose index is complete, too high, or taken by another pod. Adds to `taken` the index
+ * of each pod that stays or has not ended yet. */
 static void stop_unneeded_pods(struct job_pass *pass, struct job_indexes *taken)
 {
     size_t count;

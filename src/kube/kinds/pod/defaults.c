@@ -36,7 +36,7 @@ static void port_defaults(struct arena *arena, struct json *ports)
         default_int(arena, port, "hostPort", json_get_int(port, "containerPort", 0));
 }
 
-/* An image with the tag "latest", or without a tag and digest, is always pulled. */
+/* An image without a digest is always pulled if its tag is "latest" or missing. */
 static const char *pull_policy(const char *image)
 {
     const char *slash = strrchr(image, '/');
@@ -91,7 +91,8 @@ void kube_pod_defaults(struct arena *arena, struct json *pod)
 }
 
 /* Returns the QoS class. Guaranteed: every container has limits of cpu and memory that equal its
- * requests. BestEffort: no container has requests or limits. Burstable: all other pods. */
+ * requests. BestEffort: no container has requests or limits of cpu or memory. Burstable: all other
+ * pods. Init containers do not count. */
 static const char *quality_of_service(const struct json *pod)
 {
     static const char *const needed[] = {"cpu", "memory"};

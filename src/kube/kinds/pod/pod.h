@@ -1,4 +1,5 @@
-/* Pods: the hooks of their row, and the defaults of a pod spec, which pod templates use, too. */
+/* Pods: the hooks of their row, and the defaults of a pod spec, which are also set in pod
+ * templates. */
 #ifndef TRAINYARD_KUBE_KINDS_POD_POD_H
 #define TRAINYARD_KUBE_KINDS_POD_POD_H
 

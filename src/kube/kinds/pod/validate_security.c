@@ -10,7 +10,7 @@
 
 enum { SYSCTL_NAME_MAX = 253 };
 
-/* ---- Both ------------------------------------------------------------------------------------ */
+/* ---- Pods and containers --------------------------------------------------------------------- */
 
 static void validate_seccomp(struct field_errors *errors, const struct json *context,
                              const char *context_field)

@@ -1,5 +1,5 @@
 /* Validates changes of a pod; see validate.h. Kubernetes lets a client correct a negative grace
- * period later. Here that is not needed, because it becomes 1 on create. */
+ * period later. Here that is not needed, because a negative grace period becomes 1 on create. */
 #include "kube/kinds/pod/validate.h"
 
 #include "base/mem.h"

@@ -90,7 +90,7 @@ static void drop_of_type(struct json *spec, const struct json *before)
         drop_field(spec, before, "externalTrafficPolicy");
 }
 
-/* ---- Addresses as they are written, and their families --------------------------------------- */
+/* ---- Addresses and IP families --------------------------------------------------------------- */
 
 static struct json *array_of(struct arena *arena, const struct json *first)
 {
@@ -99,7 +99,8 @@ static struct json *array_of(struct arena *arena, const struct json *first)
     return array;
 }
 
-/* Copies clusterIP into clusterIPs, because older clients write only clusterIP. */
+/* Takes missing addresses from the stored spec `before`. Copies clusterIP into clusterIPs, because
+ * older clients write only clusterIP. */
 static void complete_addresses(struct arena *arena, struct json *spec, const struct json *before)
 {
     bool kept = before && !service_is(before, "ExternalName");
@@ -114,8 +115,8 @@ static void complete_addresses(struct arena *arena, struct json *spec, const str
         json_set(arena, spec, "clusterIPs", array_of(arena, json_get(spec, "clusterIP")));
 }
 
-/* Whether other clients write the endpoints of the service. These endpoints may be of either IP
- * family. */
+/* Whether the service is headless and has no selector. Clients write the endpoints of such a
+ * service, and the endpoints may be of either IP family. */
 static bool is_by_hand(const struct json *spec)
 {
     return service_is_headless(spec) && json_count(json_get(spec, "selector")) == 0;
@@ -134,8 +135,8 @@ static void complete_policy(struct arena *arena, struct json *spec, const struct
         json_set(arena, spec, "ipFamilies", array_of(arena, json_first(families)));
 }
 
-/* Checks and completes the IP families of a service with valid addresses. Only IPv4 is supported.
- */
+/* Checks and completes the IP families of a service with valid addresses. Only services of
+ * is_by_hand() may have IPv6. */
 static void assign_families(struct field_errors *errors, struct json *spec)
 {
     struct arena *arena = errors->arena;

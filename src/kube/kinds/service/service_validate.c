@@ -181,7 +181,7 @@ static void validate_service_ports(struct field_errors *errors, const struct jso
     }
 }
 
-/* ---- What belongs to a type ------------------------------------------------------------------ */
+/* ---- Fields of each type --------------------------------------------------------------------- */
 
 static void validate_external_name(struct field_errors *errors, const struct json *spec)
 {

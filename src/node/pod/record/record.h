@@ -1,7 +1,7 @@
-/* The text form of the files through which the node and a pod's supervisor communicate: one "key
- * value" per line, with backslash and newline escaped in the value. The supervisor, a small static
- * program, can parse it, and a person can read it in an editor. The reader does not trust its
- * input. */
+/* The text form of the files through which the control process and a pod's supervisor communicate:
+ * one "key value" per line, with backslash and newline escaped in the value. The supervisor, a
+ * small static program, can parse it, and a person can read it in an editor. The reader does not
+ * trust its input. */
 #ifndef TRAINYARD_NODE_POD_RECORD_RECORD_H
 #define TRAINYARD_NODE_POD_RECORD_RECORD_H
 

@@ -30,7 +30,7 @@ struct record_row {
     size_t offset;    /* in the struct */
     size_t size;      /* of RECORD_CHARS: bytes; of RECORD_WORD: the number of words */
     int64_t min, max; /* of RECORD_INT and RECORD_INT64: bounds for the reader */
-    bool skips_empty; /* of RECORD_INT64 and RECORD_CHARS: zero or "" is not written */
+    bool skips_empty; /* zero, false or "" is not written */
     const char *const *words;
     int (*read)(struct arena *arena, void *object, const char *value, struct err *err);
     void (*write)(const void *object, const char *key, struct buf *buf);
@@ -84,7 +84,7 @@ void record_rows_write(const struct record_table *table, const void *object, str
 
 /* Reads one record into the object. Returns 0; 1 if the table has no such key or `object` is NULL;
  * or a negative code if the value is not what the row allows. The arena is for RECORD_STRINGS and
- * RECORD_CUSTOM; tables without them may pass NULL. */
+ * RECORD_CUSTOM; it may be NULL for tables without them. */
 int record_rows_read(const struct record_table *table, struct arena *arena, void *object,
                      const char *key, const char *value, struct err *err);
 

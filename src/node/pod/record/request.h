@@ -4,13 +4,14 @@
  * descriptors (process/fd_message.h). The control process abandons a request by closing the
  * connection.
  *
- *   exec    Runs a command in a container. The descriptors for its stdin, stdout and stderr, those
- *           that are wanted, come with the request in this order. If a terminal is wanted instead,
- *           its master comes with POD_STARTED. POD_ENDED says how the command ended.
- *   attach  Copies the container's output from now on, and gives access to its input. The
- *           descriptors for stdout and stderr come with the request. The descriptor to write the
- *           input to comes with POD_STARTED; it is the terminal's master if the container has a
- *           terminal. POD_ENDED says that the container has ended. */
+ *   exec    Runs a command in a container. The request carries the descriptors for the command's
+ *           stdin, stdout and stderr in this order, without those that are not wanted. If a
+ *           terminal is wanted, the request carries none, and POD_STARTED carries the terminal's
+ *           master. POD_ENDED says how the command ended.
+ *   attach  Copies the container's output from now on, and gives access to its input. The request
+ *           carries the descriptors for stdout and stderr, if they are wanted. POD_STARTED carries
+ *           the descriptor to which the input is written, if it is wanted; it is the terminal's
+ *           master if the container has a terminal. POD_ENDED says how the container ended. */
 #ifndef TRAINYARD_NODE_POD_RECORD_REQUEST_H
 #define TRAINYARD_NODE_POD_RECORD_REQUEST_H
 

@@ -84,9 +84,10 @@ struct pod_spec {
     bool plain;            /* no namespaces at all; see step/sandbox/isolation.h */
     enum restart_policy restart;
     const char *identity; /* "name_namespace(uid)", as in messages of Kubernetes */
-    int64_t grace_ms;     /* for a container that is ended while its pod goes on */
-    int64_t deadline_ms;  /* the wall time at which the pod must have ended; 0 means none */
-    const char *prober;   /* the program that runs probes over TLS; NULL means none */
+    int64_t grace_ms;    /* the grace period if no order of the control process gives another one */
+    int64_t deadline_ms; /* the wall time at which the supervisor begins to end the pod; 0 means
+                            never */
+    const char *prober;  /* the program that runs probes over TLS; NULL means none */
     const char *hosts,
         *resolv_conf;          /* the contents of the files in /etc; NULL means the machine's */
     struct pod_strings masks;  /* paths whose content the pod must not see */

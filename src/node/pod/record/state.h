@@ -35,15 +35,15 @@ struct container_end {
 
 struct container_state {
     char name[64];
-    char image[POD_IMAGE_MAX];         /* as the plan names it */
+    char image[POD_IMAGE_MAX];         /* as the spec names it */
     char image_id[POD_REASON_MAX * 2]; /* "sha256:…", or "" if the image has no ID */
     enum container_phase phase;
-    char reason[POD_REASON_MAX]; /* while waiting: "CrashLoopBackOff" */
+    char reason[POD_REASON_MAX]; /* while waiting: why, such as "CrashLoopBackOff" */
     char message[POD_MESSAGE_MAX];
     int64_t started_ms;    /* while running: the wall time of the start */
-    int64_t next_start_ms; /* while waiting: the wall time of the next attempt, or 0 */
-    int64_t pid;           /* of the sandbox's first process, while running */
-    int64_t restarts;      /* the number of this run: the run that runs, has ended or starts next */
+    int64_t next_start_ms; /* while waiting: the earliest wall time of the next start, or 0 */
+    int64_t pid;           /* the sandbox's first process; 0 if none runs */
+    int64_t restarts;      /* the number, from 0, of the run that runs, has ended or starts next */
     int level;             /* the level of the restart back-off */
     bool started, ready;   /* the results of its probes, while it runs */
     struct container_end end;  /* while terminated: how this run ended */

@@ -46,8 +46,8 @@ static const char *const SLIRP[] = {
 };
 
 /* Bind-mounts the network namespace to a file, in this process's own mount namespace. The program
- * cannot open it at /proc/PID/ns of the holder, because it drops the right to inspect the holder
- * before. */
+ * cannot open the namespace at /proc/PID/ns of the holder, because it first drops the right to
+ * inspect the holder. */
 static int show_network(const char *holder, const char *point, int *ret_netlink_fd, struct err *err)
 {
     _cleanup_fd_ int pidfd = -1;

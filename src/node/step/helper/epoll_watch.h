@@ -11,7 +11,7 @@
  * because epoll_wait() may already have returned further events for it. */
 struct epoll_watch {
     void (*on_event)(struct epoll_watch *watch, uint32_t events);
-    uint32_t events; /* the events that epoll reports now */
+    uint32_t events; /* the events that the socket is watched for */
     bool added;
 };
 

@@ -35,7 +35,8 @@ static int make_sockets(const char *holder, struct responder_options *ret, struc
     return 0;
 }
 
-/* A missing table counts as empty; a table that cannot be read changes nothing. */
+/* If the table is missing or cannot be read, the responder keeps the table that it has; it begins
+ * with an empty one. */
 static void read_table(struct responder *responder, const char *path)
 {
     _cleanup_buf_ struct buf text;

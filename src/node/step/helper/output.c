@@ -27,7 +27,8 @@ static int exit_code_of(int status)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Waits until the command has ended; forwards every other signal to it. */
+/* Waits until the command has ended, reaps other children, and forwards every signal except SIGCHLD
+ * to the command. */
 static int wait_for(pid_t command, const sigset_t *signals)
 {
     for (;;) {

@@ -40,7 +40,8 @@ static int enter_network(const char *holder, bool *ret_transparent, struct err *
     return transparent_is_laid(fd, ret_transparent, err);
 }
 
-/* A missing table counts as empty; a table that cannot be read changes nothing. */
+/* If the table is missing or cannot be read, the proxy keeps the table that it has; it begins with
+ * an empty one. */
 static void read_table(struct proxy *proxy, const char *path)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

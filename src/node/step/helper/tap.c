@@ -44,7 +44,7 @@ void step_taps_write(struct step_tap *taps, const char *data, size_t size)
             continue;
         buf_append(&tap->kept, data, size);
         if (tap->kept.overflowed)
-            step_tap_release(tap); /* output that does not fit is not delivered at all */
+            step_tap_release(tap); /* disconnects a client that would miss output */
         step_tap_flush(tap);
     }
 }

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 enum {
-    PATIENCE_MS = 1000, /* extra time after the deadline: a child that has not ended by itself then
-                           is killed */
+    PATIENCE_MS = 1000, /* extra time after the deadline in which the child can end by itself; then
+                           it is killed */
     OUTPUT_MAX = 10 << 10, /* bytes of a command's output, as in the kubelet */
 };
 

@@ -1,11 +1,12 @@
-/* Runs one try of a probe, or a hook. It is a command in the sandbox, or a child process that uses
- * the network. The child process may block while the supervisor does not; it sends its verdict
- * through a pipe. */
+/* Runs one check: one try of a probe, or a hook. A check is a command in the sandbox, a child
+ * process that uses the network, or a wait (HANDLER_SLEEP). The child process may block, unlike the
+ * supervisor; it sends its verdict through a pipe. */
 #ifndef TRAINYARD_NODE_STEP_PROBE_CHECK_H
 #define TRAINYARD_NODE_STEP_PROBE_CHECK_H
 
 #include "node/step/exec.h"
 
+/* CHECK_WARNING counts as passed, and an event reports the message. */
 enum step_outcome { CHECK_PASSED, CHECK_WARNING, CHECK_FAILED };
 
 struct step_verdict {
@@ -65,7 +66,8 @@ void step_check_grpc(const struct pod_handler *handler, int64_t deadline_ms, int
  * past the deadline. A host name is looked up with `resolv_conf`; see step/probe/lookup.h. */
 int step_dial(const char *resolv_conf, const char *host, int port, int64_t deadline_ms,
               char *message, size_t size);
-/* Waits until the socket is readable or writable. Returns false if the deadline has passed. */
+/* Waits until poll() reports one of `events` for the descriptor. Returns false if the deadline has
+ * passed. */
 bool step_wait(int fd, short events, int64_t deadline_ms);
 
 #endif

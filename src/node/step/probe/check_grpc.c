@@ -60,8 +60,8 @@ void step_check_grpc(const struct pod_handler *handler, int64_t deadline_ms, int
     long long seconds = (long long)timeout_ms / 1000;
     ret->outcome = CHECK_FAILED;
     if (fd < 0) {
-        /* This is the kubelet's message, because the kubelet tries to connect until its timeout.
-         * The reason is added. */
+        /* The kubelet reports every failed connection as a timeout, because it tries to connect
+         * until its timeout. This message adds the reason to the kubelet's words. */
         snprintf(ret->message, sizeof(ret->message),
                  "timeout: failed to connect service \"%s\" within %llds: %.200s", authority,
                  seconds, message);

@@ -131,7 +131,7 @@ int step_url_follow(const struct step_url *from, const char *location, struct st
 
 /* ---- The request ---- */
 
-/* Returns the value of the header, or NULL; `name` ends with a colon. */
+/* Returns the value of the header, or NULL if there is none. `name` has no colon. */
 static const char *find_header(const struct pod_strings *headers, const char *name)
 {
     size_t size = strlen(name);

@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 /* `resolv_conf` is the text of a resolv.conf; NULL means the machine's. Its name servers are asked
- * for the name itself and for the name in each search domain, in the order that ndots gives.
- * Returns false if no server has an address for the name, or the deadline has passed. /etc/hosts is
- * not read. */
+ * for the name itself and for the name in each search domain, in the order that the C library uses
+ * with "ndots:5". Returns false if no server has an address for the name, or the deadline has
+ * passed. /etc/hosts is not read. */
 bool step_lookup(const char *resolv_conf, const char *name, int64_t deadline_ms,
                  struct in_addr *ret);
 

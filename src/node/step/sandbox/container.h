@@ -19,7 +19,7 @@ struct container_run {
     struct container_state *state;
     struct step_share *share; /* the shared PID namespace of the pod's containers, or NULL */
     int mark_fd; /* the container's mount namespace, by which step_share_sweep() finds its remaining
-                    processes; -1 before a process ran */
+                    processes; -1 if `share` is NULL or no process has run */
     pid_t pid;   /* the sandbox's first process; 0 if none runs */
     int report_fd;
     struct step_log log;
@@ -27,7 +27,8 @@ struct container_run {
     int output_fds[2]; /* stdout and stderr; -1 when closed. A terminal uses only the first */
     struct step_tap *taps[2]; /* the attached clients of each output */
     struct node_log_writer writers[2];
-    int64_t spent_ns; /* CPU time of exec commands and probes of this run that have exited */
+    int64_t spent_ns; /* CPU time of this run's exec commands, probes and hooks that have exited, if
+                         no control group counts it */
     bool is_up;       /* the program has started in this run */
     bool was_told;    /* the program ended after SIGTERM was sent */
     bool has_report;
@@ -56,8 +57,8 @@ bool container_run_is_ending(struct container_run *run);
  * and sets the state to terminated. */
 void container_run_reaped(struct container_run *run, int wait_status, int64_t now_ms);
 
-/* Must be called when an exec command or probe of the container has been reaped. Adds its CPU time
- * to the current run, or drops it if the run is over. */
+/* Must be called when an exec command, probe or hook of the container has been reaped. Adds its CPU
+ * time to the current run. Does nothing if the run is over or a control group counts CPU time. */
 void container_run_spend(struct container_run *run, const struct rusage *used);
 
 #endif

@@ -16,8 +16,8 @@
 
 enum { ROOT_ENTRIES_MAX = 256 };
 
-/* Directories that are empty in the container. /run must be empty, because processes can connect to
- * sockets even in a read-only mount. */
+/* Directories that are created empty instead of showing the machine's. /run must not show the
+ * machine's, because processes can connect to sockets even in a read-only mount. */
 static const char *const FRESH[] = {"proc", "sys", "dev", "run", "tmp"};
 
 struct root_entry {
@@ -79,7 +79,8 @@ static int gather_entries(struct root_entry *entries, size_t *ret_count, struct 
     return result;
 }
 
-/* Makes a mount point in the directory for each entry and for each new mount. */
+/* Creates in the directory a mount point for each entry and the directories of FRESH. An entry that
+ * is a symbolic link is copied. */
 static int make_places(int directory, const struct root_entry *entries, size_t count,
                        struct err *err)
 {
@@ -97,8 +98,8 @@ static int make_places(int directory, const struct root_entry *entries, size_t c
     return 0;
 }
 
-/* Mounts a file system in memory with these mount points. `ret_root` becomes a descriptor of its
- * root, which stays usable if another file system is mounted over it. */
+/* Mounts a file system in memory with the mount points of make_places(). `ret_root` becomes a
+ * descriptor of its root, which stays usable if another file system is mounted over it. */
 static int mount_places(const struct root_entry *entries, size_t count, const char *mount_point,
                         int *ret_root, struct err *err)
 {
@@ -111,8 +112,8 @@ static int mount_places(const struct root_entry *entries, size_t count, const ch
     return make_places(*ret_root, entries, count, err);
 }
 
-/* Mounts the layer itself, with these mount points in it. Used if the layer cannot be part of an
- * overlay, for example because it is on an overlay. */
+/* Mounts the layer itself, with the mount points of make_places() in it. Used if the layer cannot
+ * be part of an overlay, for example because it is on an overlay. */
 static int mount_layer(const struct pod_container *container, const struct root_entry *entries,
                        size_t count, const char *mount_point, struct err *err)
 {
@@ -128,8 +129,8 @@ static int mount_layer(const struct pod_container *container, const struct root_
     return mount_attach(tree, mount_point, err);
 }
 
-/* Tries an overlay first: then the mount points for the machine's entries, which are never written,
- * need no space on the disk. */
+/* Tries an overlay first, because with an overlay the mount points for the machine's entries need
+ * no space on the disk. */
 static bool mount_writable(const struct pod_spec *spec, const struct pod_container *container,
                            int root, const struct root_entry *entries, size_t count,
                            const char *mount_point)

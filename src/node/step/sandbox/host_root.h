@@ -1,6 +1,6 @@
 /* Mounts the root of a container that sees the machine's files. It is a directory of the
  * container's own, in which each entry of the machine's root is mounted read-only. Only the
- * sandbox's first process uses it, before it drops its privileges. */
+ * sandbox's first process calls step_host_root_mount(), before it drops its privileges. */
 #ifndef TRAINYARD_NODE_STEP_SANDBOX_HOST_ROOT_H
 #define TRAINYARD_NODE_STEP_SANDBOX_HOST_ROOT_H
 

@@ -1,6 +1,6 @@
 /* Mounts the root file system of a container with an image: an overlay over the files of the image.
- * Files that the container writes are removed after its run. Only the sandbox's first process uses
- * it, before it drops its privileges. */
+ * Files that the container writes are removed before its next run or with the pod. Only the
+ * sandbox's first process calls these functions, before it drops its privileges. */
 #ifndef TRAINYARD_NODE_STEP_SANDBOX_IMAGE_H
 #define TRAINYARD_NODE_STEP_SANDBOX_IMAGE_H
 

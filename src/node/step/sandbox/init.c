@@ -1,7 +1,9 @@
-/* PID 1 of a sandbox. It builds the sandbox, starts the command, forwards signals, reaps orphans,
- * and ends with the command; the kernel then kills all other processes of the sandbox. Because the
- * command itself is not PID 1, SIGTERM ends programs that have no handler for it. PID 1 runs inside
- * the sandbox; its only descriptors from outside are those of struct step_lines. */
+/* The first process of a sandbox. It builds the sandbox, starts the command, forwards signals,
+ * reaps orphans, and ends with the command. If the sandbox has a PID namespace of its own, this
+ * process is PID 1, and the kernel kills all other processes of the sandbox when it ends. Because
+ * the command itself is not PID 1, SIGTERM ends programs that have no handler for it. The first
+ * process runs inside the sandbox; its only descriptors from outside are those of struct
+ * step_lines. */
 #include "node/step/step.h"
 
 #include "node/process/fd_message.h"
@@ -107,8 +109,8 @@ static void explain_too_long(const struct pod_container *container, struct err *
                       container->arguments.items[0]);
 }
 
-/* Explains a missing program: it may be in a directory that pods do not see, or need a file that
- * the image lacks. */
+/* Explains a missing program: the image may lack it, or it may be in a directory that pods do not
+ * see. */
 static void explain_missing(const struct pod_spec *spec, const struct pod_container *container,
                             struct err *err)
 {
@@ -230,8 +232,8 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
         init_fail(&err);
     close_range(REPORT_FD + 1, ~0U, 0);
     bind_to_supervisor(spec);
-    /* Otherwise the container's root could open /proc/1/exe, which is this program's file on the
-     * machine, and it is writable there. */
+    /* Otherwise the container's root could write to this program's file on the machine through
+     * /proc/1/exe. */
     prctl(PR_SET_DUMPABLE, 0);
     prctl(PR_SET_NAME, "trainyard-init");
 

@@ -1,7 +1,7 @@
 /* Isolates the processes of a pod by namespaces. On a machine that forbids namespaces, the
  * supervisor only tracks the processes and kills them at the end (docs/design/plain.md). In
- * trainyard-step only this file decides between the two ways. Namespaces are implemented in
- * network.c, root.c and privilege.c. */
+ * trainyard-step only isolation.c and the fork of exec.c choose between the two ways. Namespaces
+ * are implemented in network.c, root.c and privilege.c. */
 #ifndef TRAINYARD_NODE_STEP_SANDBOX_ISOLATION_H
 #define TRAINYARD_NODE_STEP_SANDBOX_ISOLATION_H
 
@@ -19,8 +19,8 @@ int step_isolation_build(const struct pod_spec *spec, const struct pod_container
 /* Returns the signal that the first process gets when its supervisor dies. If it is not SIGKILL,
  * the first process must kill the other processes itself. */
 int step_isolation_orphan_signal(const struct pod_spec *spec);
-/* Called in the first process after the command has ended. Kills all descendants of the caller if
- * the kernel does not. */
+/* Called in the first process after the command has ended or the supervisor has died. In a pod
+ * without namespaces, kills all descendants of the caller. */
 void step_isolation_end(const struct pod_spec *spec);
 
 /* Called in the process of an exec command. Joins the container whose first process `first_fd`
@@ -28,8 +28,9 @@ void step_isolation_end(const struct pod_spec *spec);
 int step_isolation_join(const struct pod_spec *spec, const struct pod_container *container,
                         int first_fd, struct err *err);
 
-/* Called in the supervisor after the container's first process was reaped: ends all processes of
- * the container. `others` are the supervisor's children that belong to other containers. */
+/* Called in the supervisor after the container's first process was reaped. In a pod without
+ * namespaces, kills the remaining processes of the container. `others` are the supervisor's
+ * children that belong to other containers. */
 void step_isolation_container_ended(const struct pod_spec *spec, const char *directory,
                                     const char *container, const pid_t *others, size_t count);
 

@@ -23,11 +23,12 @@ bool step_limits_end(const struct pod_spec *spec, const struct pod_container *co
 int step_limits_enter(const struct pod_spec *spec, const struct pod_container *container,
                       struct err *err);
 /* Called after step_limits_enter() in the first process, in the finished sandbox. If no control
- * group limits memory, it limits at least the size of files in memory. */
+ * group limits memory, it limits each file system in memory at /tmp, /var/tmp and /run to the
+ * container's memory limit. */
 void step_limits_shrink_memory_files(const struct pod_spec *spec,
                                      const struct pod_container *container);
-/* Called last before the command is executed, in the container's user namespace. If no control
- * group limits processes, it sets the kernel's limit per user namespace. */
+/* Called last before the command is executed. If the container has its own user namespace and no
+ * control group limits processes, it sets the kernel's limit per user namespace. */
 int step_limits_count_processes(const struct pod_spec *spec, struct err *err);
 
 #endif

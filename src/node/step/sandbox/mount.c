@@ -17,7 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A directory with more entries does not get a layer: each entry costs a mount. */
+/* A directory with more than LAYER_ENTRIES_MAX entries does not get a layer, because each entry
+ * costs a mount. */
 enum { LAYER_ENTRIES_MAX = 4096, OPEN_TRIES = 1000 };
 
 static int set_attributes(int fd, unsigned long long attributes, bool recursive)

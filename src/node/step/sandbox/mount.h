@@ -34,8 +34,9 @@ struct mount_layers {
  * there. It shows all entries of the directory except those in `without`, which ends with NULL. */
 int mount_layer_over(struct mount_layers *layers, const char *directory, const char *const *without,
                      struct err *err);
-/* Makes sure that `target` exists as a mount point, a directory or a file. Creates missing
- * components, on a new layer if the file system is read-only. */
+/* Makes sure that the mount point `target` exists. Creates missing components of the path, on a new
+ * layer if the file system is read-only. If `directory` is false, the last component is created as
+ * a file. */
 int mount_make_target(struct mount_layers *layers, const char *target, bool directory,
                       struct err *err);
 /* Adds a writable directory, which mount_layers_seal() makes read-only. */

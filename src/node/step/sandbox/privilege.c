@@ -1,6 +1,6 @@
-/* Drops privileges, as the last step before the command runs. The remaining capabilities do not
- * allow changes of mounts, so the machine's files stay read-only for the sandbox's root. Containers
- * of an ordinary user also get their own user namespace. It locks every mount and makes runAsUser
+/* Drops privileges, as the last step before the command runs. The default capabilities do not allow
+ * changes of mounts, so the machine's files stay read-only for the sandbox's root. Containers of an
+ * ordinary user also get their own user namespace. It locks every mount and makes runAsUser
  * possible. */
 #include "node/plan/capabilities.h"
 #include "node/process/namespaces.h"
@@ -41,8 +41,8 @@ static int privilege_become_user(const struct pod_spec *spec, const struct pod_c
     return 0;
 }
 
-/* Limits the capabilities of programs that are executed later. This process keeps its own for
- * now. */
+/* Limits the capabilities of programs that are executed later. This process keeps its own
+ * capabilities until keep_capabilities(). */
 static int bound_capabilities(uint64_t kept, struct err *err)
 {
     for (int capability = 0; prctl(PR_CAPBSET_READ, capability) >= 0; capability++)

@@ -129,7 +129,7 @@ static int show_image(const struct pod_spec *spec, const struct pod_container *c
     return step_image_prepare(*ret_writable, err);
 }
 
-/* Makes the working directory the root. */
+/* Mounts /proc, /sys and /dev in the working directory and makes it the root. */
 static int enter_root(const struct pod_spec *spec, const struct pod_container *container,
                       struct err *err)
 {
@@ -162,7 +162,8 @@ static int write_names(const struct pod_spec *spec, const char *directory, struc
         {"hostname", hostname, 0644},
         {"hosts", spec->hosts, 0644},
         {"resolv.conf", spec->resolv_conf, 0644},
-        {"shadow", "", 0600}, /* a root that is the machine's root could read it */
+        {"shadow", "", 0600}, /* empty, because the container's root may be the machine's root, who
+                                 can read the machine's file */
         {"gshadow", "", 0600},
     };
     for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
@@ -179,8 +180,8 @@ static int write_names(const struct pod_spec *spec, const char *directory, struc
 
 /* Puts the pod's own hosts, hostname and resolv.conf into /etc. They cannot be mounted one by one,
  * because each file may be missing on the machine or be a symbolic link. So an overlay shows the
- * pod's files before the machine's. If the kernel refuses the overlay (something is mounted below
- * /etc), a layer does the same with more mounts. */
+ * pod's files instead of the machine's. If the kernel refuses the overlay (something is mounted
+ * below /etc), a layer does the same with more mounts. */
 static int mount_etc(const struct pod_spec *spec, struct mount_layers *layers, struct err *err)
 {
     int result = mount_memory("/run", 0, "mode=0755", err);
@@ -228,7 +229,7 @@ static int mount_scratch(bool read_only, struct mount_layers *layers, struct err
 /* The paths of the machine that must be masked, without links, and the container's volumes. */
 struct root_view {
     struct pod_strings masks;
-    int *trees;   /* one per mount of the container */
+    int *trees;   /* detached clones, one per mount of the container */
     char **paths; /* the path of each tree on the machine, without links */
 };
 

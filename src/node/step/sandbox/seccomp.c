@@ -1,8 +1,8 @@
 /* The seccomp filter of a sandbox. It refuses the system calls that container runtimes refuse by
- * default, because containers do not need them and they have had security holes. Most of these
- * calls need privileges anyway. Without the filter a container could use the key ring of the
- * machine's user (keyctl), new user namespaces, the kernel's log, io_uring, userfaultfd, and BPF if
- * the machine allows it to every user.
+ * default, because containers do not need these calls, and the calls have had security holes. Most
+ * of these calls need privileges anyway. Without the filter a container could use the key ring of
+ * the machine's user (keyctl), new user namespaces, the kernel's log, io_uring, userfaultfd, and
+ * BPF if the machine allows it to every user.
  *
  * The kernel caches the numbers of calls that are always allowed, so a long table does not slow
  * these calls down. */

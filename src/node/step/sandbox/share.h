@@ -2,8 +2,8 @@
  * helper that only reaps orphans; the containers' processes live beside it and see each other. The
  * end of a container does not end this namespace, so the remaining processes of a container are
  * found by their mount namespace. The seccomp filter prevents a process from changing its mount
- * namespace. In an Unconfined container a process with the right to mount can change it; it then
- * ends with the pod. */
+ * namespace. In an Unconfined container a process with the right to mount can change its mount
+ * namespace; such a process ends with the pod, not with its container. */
 #ifndef TRAINYARD_NODE_STEP_SANDBOX_SHARE_H
 #define TRAINYARD_NODE_STEP_SANDBOX_SHARE_H
 
@@ -17,8 +17,8 @@ struct step_share {
 };
 
 /* Like fork(), but the child is in the shared namespace and has mounts of its own. Starts the
- * first process if there is none; `mount_point` is an empty directory. Returns a negative code on
- * failure. */
+ * namespace's first process if there is none; that process mounts its empty root at the directory
+ * `mount_point`. Returns a negative code on failure. */
 pid_t step_share_fork(struct step_share *share, const char *mount_point, struct err *err);
 
 /* Must be called when a child of the supervisor has exited. Returns true if it was the first

@@ -1,5 +1,5 @@
 /* Writes sysctls of the pod's own namespaces. The planner refuses all other sysctls, and this file
- * checks again, because as root it could change the machine's. */
+ * checks again, because a supervisor that runs as root could change the machine's sysctls. */
 #include "node/plan/sysctl_names.h"
 #include "node/step/step.h"
 
