@@ -4,13 +4,15 @@
  * an error that names the member. This implements <trainyard/comm.h>; called by train and by the
  * trainer's commands.
  *
- * A group is used by one thread at a time and makes progress only inside its calls. After an error
- * the group is broken, and every later call fails with the same error until the group is formed
- * again.
+ * A group is used by one thread at a time and makes progress only inside its calls. An error
+ * usually breaks the group: every later call then fails with the same error until the group is
+ * formed again. comm_group_broken() returns whether the group still works.
  *
- * A group needs the chief and all workers of the cluster or, if `min_members` is set, at least that
- * many. With `min_members`, the next forming leaves out lost members, and admits tasks that are new
- * or have restarted. Ranks are always 0, 1, … in the order of the tasks that are members. */
+ * A group needs the chief and all workers of the cluster. If `min_members` is set, the first start
+ * needs `start_members` tasks, and a group that has lost members continues with at least
+ * `min_members`. With `min_members`, the next forming leaves out lost members, and admits tasks
+ * that are new or have restarted. Ranks are always 0, 1, … in the order of the tasks that are
+ * members. */
 #ifndef TRAINYARD_COMM_GROUP_GROUP_H
 #define TRAINYARD_COMM_GROUP_GROUP_H
 
@@ -65,8 +67,9 @@ struct comm_options {
      * group. */
     const volatile sig_atomic_t *stop;
     void (*report)(void *context, const char *line); /* may be NULL */
-    /* Called with the names of members that are missing while a group forms or late in a call, and
-     * with NULL when the wait is over. The names are text like "worker 1 (host:port), …" or "data
+    /* Called with the names of the members that this member waits for: those that have not joined
+     * while the group forms, or those that are late for a call. Called with NULL when the wait is
+     * over. The names are text like "worker 1 (host:port), …" or "data
      * from worker 1 (host:port)". May be NULL. */
     void (*waiting)(void *context, const char *names);
     /* Called when this member has waited for `task` ("worker 1"), which came later to a call. `ns`
@@ -125,10 +128,11 @@ enum comm_broken {
 };
 enum comm_broken comm_group_broken(const struct comm_group *group);
 
-/* Lets members on the same machine write into each other's `memory`, so that an all-reduce of data
- * inside of `memory` happens in place. All members must call it once after every forming, with
- * memory of the same size. The memory must outlive the group. Its contents are lost if it was
- * shared in an earlier group. Members of an earlier group can no longer write into it. */
+/* Lets members on the same machine write into each other's `memory`. An all-reduce of data inside
+ * `memory` then works directly on it, without a copy through the transport's slots. All members
+ * must call it once after every forming, with memory of the same size. The memory must outlive the
+ * group. Its contents are lost if it was shared in an earlier group. Members of an earlier group
+ * can no longer write into it. */
 int comm_group_share(struct comm_group *group, struct shared_memory *memory, struct err *err);
 
 /* Returns the address at which this member has mapped shared memory number `memory` of member

@@ -81,9 +81,10 @@ void handshake_set_identity(struct handshake *handshake, const struct handshake_
 short handshake_events(const struct handshake *handshake);
 
 /* Continues as far as the connection allows. Fails with ERR_UNAVAILABLE if the connection broke and
- * another attempt may help, with ERR_FORBIDDEN if one side rejected the other (`verdict` is the
- * reason), and with ERR_BAD_REQUEST if the peer does not speak this protocol. After
- * handshake_decide() with a rejection it returns 0 and ends in HANDSHAKE_DONE. */
+ * another attempt may help, with ERR_FORBIDDEN if the peer rejected this task or the
+ * handshake itself rejected the peer (`verdict` is the reason), and with ERR_BAD_REQUEST if the
+ * peer does not speak this protocol. If the caller rejected the peer with handshake_decide(), that
+ * is no error: the function returns 0 and ends in HANDSHAKE_DONE. */
 int handshake_progress(struct handshake *handshake, struct err *err);
 
 /* Acceptor in HANDSHAKE_PROVEN: compares encryption and shape with the peer. Returns WIRE_ACCEPTED

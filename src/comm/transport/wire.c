@@ -62,8 +62,9 @@ static void wire_get_bytes(const uint8_t **at, void *data, size_t size)
     *at += size;
 }
 
-/* All versions of the protocol have this head, so that a peer can detect another version. It has 8
- * bits of version and 24 bits of size, because the verdict of a large group is large. */
+/* All versions of the protocol have this head, so that a peer can detect another version. After
+ * the magic it has 8 bits of version and 24 bits of size. 16 bits of size would be too few: a
+ * verdict may contain the addresses of all members of a large group. */
 static void wire_put_head(uint8_t **at, size_t size)
 {
     wire_put_bytes(at, MAGIC, sizeof(MAGIC));
@@ -133,7 +134,7 @@ int wire_hello_decode(const uint8_t *bytes, size_t size, struct wire_hello *ret,
         *ret = hello;
         return 0;
     }
-    result = wire_check_head(&bytes, size, WIRE_HELLO_SIZE, "greeting", err);
+    result = wire_check_head(&bytes, size, WIRE_HELLO_SIZE, "hello", err);
     if (result < 0)
         return result;
     hello.channel = wire_get16(&bytes);
@@ -286,7 +287,8 @@ int wire_frame_decode(const uint8_t bytes[WIRE_FRAME_HEAD_SIZE], struct wire_fra
     uint32_t type = wire_get32(&bytes), size = wire_get32(&bytes);
     uint64_t sequence = wire_get64(&bytes), detail = wire_get64(&bytes);
     if (type == 0 || type >= WIRE_FRAME_TYPES || size > WIRE_FRAME_MAX)
-        return err_set(err, ERR_INTERNAL, "sent a frame of type %u with %u bytes", type, size);
+        return err_set(err, ERR_INTERNAL, "it sent an invalid frame: type %u, %u bytes", type,
+                       size);
     *ret = (struct wire_frame){
         .type = (enum wire_frame_type)type, .size = size, .sequence = sequence, .detail = detail};
     return 0;

@@ -118,7 +118,7 @@ void kube_claim_validate_spec(struct field_errors *errors, const struct json *sp
     if (str_eq(json_get_string(spec, "volumeMode", ""), "Block"))
         field_invalid(errors, field_path(errors, "%s.volumeMode", field),
                       json_get(spec, "volumeMode"),
-                      "there are no block devices on this machine: use Filesystem");
+                      "block volumes are not supported here: use Filesystem");
 }
 
 static void claim_validate(struct field_errors *errors, const struct json *claim,

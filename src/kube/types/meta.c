@@ -9,7 +9,7 @@ LOCAL_TYPE_ATOMIC(OWNER_REFERENCE, META "OwnerReference", "an object that owns a
     TEXT(1, "kind", "the kind of the object", REQUIRED, ALWAYS),
     TEXT(3, "name", "the name of the object", REQUIRED, ALWAYS),
     TEXT(4, "uid", "the UID of the object", REQUIRED, ALWAYS),
-    BOOL(6, "controller", "true: the owner is the controller of this object; at most one owner",
+    BOOL(6, "controller", "true: the owner controls this object; only one owner can",
         IF_SET),
     BOOL(7, "blockOwnerDeletion", "true: foreground deletion of the owner waits for this object",
         IF_SET));

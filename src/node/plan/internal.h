@@ -17,8 +17,8 @@ struct planner {
     size_t volume_count;
     struct image image; /* the image of the current container */
     bool image_known;
-    const char *
-        home; /* home directory of the container's user, if the image has its own root; else NULL */
+    /* Home directory of the container's user; NULL if the image has no root file system. */
+    const char *home;
     struct plan_refusal *refusal;
     struct err *err;
 };
@@ -60,13 +60,13 @@ bool plan_is_covered(const struct pod_container *container, const char *path);
 const char *plan_real_path(struct planner *p, const char *path);
 void plan_tmp_programs(struct planner *p, struct pod_container *ret);
 
-/* ---- plan/plain.c: pods without namespaces, and so without mounts */
+/* ---- plan/plain.c: pods without Linux namespaces, and so without mounts */
 int plan_check_plain(struct planner *p, const struct json *container,
                      const struct pod_container *planned);
 int plan_plain_environment(struct planner *p, const struct json *container,
                            struct pod_container *ret);
-/* Must be called after the manifest's own environment was added, which must not replace the mark.
- */
+/* Sets the environment variable ORPHANS_MARK, by which leftover processes of the pod are found.
+ * Must be called after the manifest's variables were added, so that they cannot replace it. */
 void plan_plain_mark(struct planner *p, const struct json *container,
                      struct pod_strings *environment);
 void plan_plain_command(struct planner *p, const struct json *container, struct pod_container *ret);

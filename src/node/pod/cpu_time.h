@@ -1,7 +1,7 @@
 /* The CPU time of the exec commands, probes and hooks of a container. These processes are children
  * of the supervisor, so /proc does not attribute their CPU time to a container after they have
- * exited. On a machine without a control group that counts CPU time, the supervisor writes this
- * time to a file and the control process reads the file. */
+ * exited. If no cgroup counts CPU time on this machine, the supervisor writes this time to a file,
+ * and the trainyard server reads the file. */
 #ifndef TRAINYARD_NODE_POD_CPU_TIME_H
 #define TRAINYARD_NODE_POD_CPU_TIME_H
 

@@ -167,8 +167,8 @@ static void supervisor_wait(struct supervisor *s, int64_t wake_wall, int64_t wak
     for (size_t i = 0; i < s->state.count; i++) {
         const struct container_run *run = &s->runs[i];
         const int fds[] = {container_run_output(run, 0), container_run_output(run, 1),
-                           /* after the first report SIGCHLD shows the end; a closed socket would
-                            * wake poll() in a busy loop */
+                           /* Not polled after the first report: SIGCHLD tells when the container
+                            * ends, and a closed socket would make poll() return at once. */
                            run->has_report ? -1 : run->report_fd};
         for (size_t k = 0; k < ARRAY_SIZE(fds); k++)
             polls[count++] = (struct pollfd){.fd = fds[k], .events = POLLIN};

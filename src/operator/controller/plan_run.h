@@ -1,4 +1,4 @@
-/* Carries out a plan: makes the API calls in the plan's order, several at once. */
+/* Carries out a plan: makes the API calls stage by stage, several calls of one stage at a time. */
 #ifndef TRAINYARD_OPERATOR_CONTROLLER_PLAN_RUN_H
 #define TRAINYARD_OPERATOR_CONTROLLER_PLAN_RUN_H
 
@@ -31,7 +31,7 @@ struct plan_run {
 extern const struct kube_pass_stages PLAN_RUN_STAGES; /* the stages of plan_run.pass */
 
 enum plan_stage {
-    PLAN_CHECK, /* reads the job and vanished pods from the server (plan_check.c) */
+    PLAN_CHECK, /* asks the server whether the job and missing pods exist (plan_check.c) */
     PLAN_CLAIM,
     PLAN_REMEMBER,
     PLAN_GROUP,
@@ -42,8 +42,11 @@ enum plan_stage {
     PLAN_STAGES,
 };
 
-/* Private, plan_action.c: returns the stage of an action, and starts its call. */
+/* ---- Private, plan_action.c */
+
+/* Returns the stage of an action. */
 enum plan_stage plan_action_stage(const struct training_action *action);
+/* Starts the API call of an action. */
 void plan_action_start(struct plan_run *run, const struct training_action *action);
 /* Returns whether the server rejects the object itself, so that a retry would fail too. A rejection
  * by a webhook, a policy or a quota is not final, because a later attempt may succeed. */
@@ -55,8 +58,11 @@ bool plan_action_creates(const struct training_action *action);
  * left. */
 bool plan_check_start_next(struct plan_run *run);
 
-/* Private, plan_autoscaler.c: returns whether a call is needed, and starts it. */
+/* ---- Private, plan_autoscaler.c */
+
+/* Returns whether the autoscaler must be created, changed or deleted. */
 bool plan_run_needs_autoscaler(struct plan_run *run);
+/* Starts the API call that does it. */
 void plan_run_start_autoscaler(struct plan_run *run);
 
 #endif

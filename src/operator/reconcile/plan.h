@@ -1,6 +1,7 @@
 /* Defines the plan: the result of the reconcile as data. The controller carries it out in this
  * order: adopt and release, annotations, PodGroup, services, pods and deletions, autoscaler,
- * status, events. So a count is stored on the job before an action depends on it. All memory is in
+ * status, events. The annotations contain counts, such as the number of restarts, so a count is
+ * stored on the job before pods are created or deleted because of it. All memory is in
  * the reconcile's arena. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_PLAN_H
 #define TRAINYARD_OPERATOR_RECONCILE_PLAN_H
@@ -42,8 +43,10 @@ struct training_action {
 
 struct training_event {
     bool warning;
-    bool once;           /* reported only once per controller process, because the state lasts */
-    const char *pod_uid; /* `once` counts per pod with this uid; NULL: per job */
+    /* Every reconcile finds the same state again, so the controller process reports the event only
+     * the first time. */
+    bool once;
+    const char *pod_uid; /* with `once`: once for the pod with this uid; NULL: once for the job */
     const char *reason;
     const char *message;
 };
@@ -76,7 +79,7 @@ struct training_plan {
 void training_plan_init(struct training_plan *plan, struct arena *arena);
 void training_plan_create(struct training_plan *plan, enum training_action_type type,
                           const struct json *object);
-/* Creates a pod or a service of a replica. */
+/* Adds an action that creates a pod or a service of a replica. */
 void training_plan_create_part(struct training_plan *plan, enum training_action_type type,
                                enum training_replica_type replica_type, int replica_index);
 /* Returns the object or patch of the action, built in the arena if necessary. */

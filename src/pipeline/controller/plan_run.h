@@ -10,7 +10,8 @@ struct workflow_run {
     struct kube_pass pass;
     struct workflow_entry *entry;
     struct workflow_plan plan;
-    size_t gone_count, result_count; /* deleted pods and results that the plan has handled */
+    size_t gone_count;   /* deleted pods that the plan has handled */
+    size_t result_count; /* results of actions that the plan has handled */
 };
 
 extern const struct kube_pass_stages WORKFLOW_RUN_STAGES; /* the stages of a run's pass */

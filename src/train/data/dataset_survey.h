@@ -32,8 +32,8 @@ int dataset_survey_run(struct dataset *dataset, const struct dataset_survey_opti
                        struct dataset_survey *ret, struct err *err);
 void dataset_survey_release(struct dataset_survey *survey); /* safe on zeroed memory */
 
-/* Discards the squares of the survey. After this call dataset_load() crops every picture to its
- * centre square. */
+/* Discards the square around the face that the survey has stored for each picture. After this call
+ * dataset_load() crops every picture to its centre square. */
 void dataset_survey_forget_faces(struct dataset *dataset);
 
 /* Writes "2 of 400 pictures cannot be used and are left out: …", or an empty text if no picture is

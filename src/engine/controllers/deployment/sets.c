@@ -55,7 +55,8 @@ static void annotate_size(struct deployment_pass *pass, struct json *object)
     sets_annotate(pass, object, DEPLOYMENT_MAX, pass->replicas + pass->max_surge);
 }
 
-/* One more than the highest revision of the other sets. */
+/* Returns the revision that the set with the current template must have: one more than the highest
+ * revision of all other sets. */
 static int64_t next_revision(const struct deployment_pass *pass)
 {
     int64_t max = 0;
@@ -65,8 +66,8 @@ static int64_t next_revision(const struct deployment_pass *pass)
     return max + 1;
 }
 
-/* Copies the deployment's annotations that `set` does not have with the same value into `target`.
- * Returns whether there were any. */
+/* Copies annotations of the deployment into `target`, except those that `set` already has with the
+ * same value and those of is_own_annotation(). Returns whether any was copied. */
 static bool copy_annotations(struct deployment_pass *pass, const struct json *set,
                              struct json *target)
 {

@@ -179,7 +179,7 @@ static void limits_hold_at_the_last_byte(void **state)
     frame.size++;
     wire_frame_encode(&frame, bytes);
     assert_int_equal(wire_frame_decode(bytes, &back, &err), -ERR_INTERNAL);
-    assert_string_equal(err.message, "sent a frame of type 1 with 16385 bytes");
+    assert_string_equal(err.message, "it sent an invalid frame: type 1, 16385 bytes");
 
     uint16_t version;
     size_t size;
