@@ -55,7 +55,7 @@ try {
   assert.ok(answer.known && answer.found === 1 && answer.nearest[0].distance < answer.threshold);
   assert.equal(await page.locator('#nearest.known').count(), 1);
 
-  answer = await upload(stranger, /^Nobody in the gallery is near: this is probably a stranger/);
+  answer = await upload(stranger, /^No person of the gallery is near: this is probably a stranger/);
   assert.deepEqual([answer.found, answer.known, answer.confidence], [1, false, 'no person of the gallery is near']);
   assert.equal(await cards.count(), 3);
   assert.equal(await page.locator('#nearest.known').count(), 0, 'no green card for a stranger');

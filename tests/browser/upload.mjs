@@ -50,7 +50,7 @@ try {
   await sample.focus();
   await page.keyboard.press('Enter');
   await nearest.nth(2).waitFor();
-  await page.locator('#message').filter({ hasText: /likely|may be|Nobody/ }).waitFor();
+  await page.locator('#message').filter({ hasText: /likely|may be|No person/ }).waitFor();
   assert.ok(name.length > 0);
 
   await assertFits(page, 'the page');
