@@ -85,9 +85,9 @@ struct target {
     bool is_placeholder;
 };
 
-/* Makes the target for an object that cannot be read. The placeholder has the stored
- * resourceVersion and a new uid, so a precondition on the uid fails. A namespace gets its finalizer
- * again, because its content must be deleted first. */
+/* Returns the target for an object that the store has, but that cannot be read. Gives `placeholder`
+ * the stored resourceVersion and a new uid, so a precondition on the uid fails. A namespace gets
+ * its finalizer again, because the objects inside must be deleted first. */
 static struct target placeholder_target(struct api_call *call, struct json *placeholder,
                                         int64_t revision)
 {

@@ -43,8 +43,8 @@ static bool pod_has_sidecar(const struct json *pod, const char *name)
     return false;
 }
 
-/* Reads the init containers up to the first one that has not completed. Returns true if there is
- * such a container, because the pod is then initializing. */
+/* Reads the init containers in order and stops at the first container that has not completed.
+ * Returns true if such a container exists, because the pod is then initializing. */
 static bool summarize_init(struct arena *arena, const struct json *pod, struct summary *summary,
                            int64_t *sidecar_restarts, int64_t *sidecar_last_ms)
 {

@@ -156,9 +156,9 @@ static void throttle_fill(struct throttle *throttle)
     throttle->filled_ms = now_ms;
 }
 
-/* Returns the number of milliseconds until the next call may start, 0 for now, or -1 if the time is
- * unknown: the next call must wait until a call in flight has ended, or the transport drains and
- * starts no more calls. */
+/* Returns the number of milliseconds until the next call may start; 0: it may start at once.
+ * Returns -1 if no time can be given, because the next call must wait for the end of a call in
+ * flight, or because the transport drains and starts no more calls. */
 static int64_t throttle_wait_ms(struct throttle *throttle)
 {
     int64_t paused_ms = throttle->paused_until_ms - loop_now_ms(throttle->loop);
