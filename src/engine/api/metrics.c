@@ -1,5 +1,5 @@
-/* GET and LIST of metrics.k8s.io, for `kubectl top`. Metrics are not stored: for each request, the
- * backend that runs the pods measures all pods. The response waits for the measurement. */
+/* Handles GET and LIST of metrics.k8s.io, for `kubectl top`. Metrics are not stored: for each
+ * request, the nodes' backend measures all pods. The response waits for the measurement. */
 #include "base/moment.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -9,11 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct metrics {
+/* A request that waits for the measurement. Allocated in the exchange's arena. */
+struct metrics_request {
     struct api_call *call;
-    const struct kube_kind *measured; /* the kind Pod or Node */
-    struct api_filter filter;
-    void *asked; /* the backend's handle for the running measurement */
+    const struct kube_kind *measured; /* the kind of the measured objects: Pod or Node */
+    struct api_filter filter;         /* selects the measured objects of a list */
+    void *measurement;                /* the backend's handle for the running measurement */
 };
 
 static void set_quantity(struct arena *arena, struct json *usage, const char *name,
@@ -48,7 +49,8 @@ static const char *span_text(struct arena *arena, int64_t ms)
                        : arena_printf(arena, "%.*ss", size, seconds);
 }
 
-static struct json *metrics_begin(const struct metrics *metrics, struct arena *arena,
+/* Makes a PodMetrics or NodeMetrics without the usage. */
+static struct json *metrics_begin(const struct metrics_request *metrics, struct arena *arena,
                                   const struct json *object,
                                   const struct engine_usage_report *report)
 {
@@ -70,8 +72,8 @@ static struct json *metrics_begin(const struct metrics *metrics, struct arena *a
     return made;
 }
 
-/* Returns the metrics of a pod or node, or NULL for a pod that does not run. */
-static struct json *metrics_measure(const struct metrics *metrics, struct arena *arena,
+/* Returns the metrics of a pod or node, or NULL for a pod that the report does not have. */
+static struct json *metrics_measure(const struct metrics_request *metrics, struct arena *arena,
                                     const struct json *object,
                                     const struct engine_usage_report *report)
 {
@@ -97,7 +99,8 @@ static struct json *metrics_measure(const struct metrics *metrics, struct arena 
     return made;
 }
 
-static void answer_one(struct metrics *metrics, const struct engine_usage_report *report)
+/* Responds to a GET. */
+static void answer_one(struct metrics_request *metrics, const struct engine_usage_report *report)
 {
     struct api_call *call = metrics->call;
     struct err err = ERR_INIT;
@@ -122,8 +125,9 @@ static void answer_one(struct metrics *metrics, const struct engine_usage_report
         api_respond_error(call, &err);
 }
 
-/* Calls `add` with the metrics of each requested object, sorted by namespace and name. */
-static void each_measured(struct metrics *metrics, const struct engine_usage_report *report,
+/* Calls `add` with the metrics of each object that the filter selects, in the order of namespace
+ * and name. Leaves out pods without metrics. */
+static void each_measured(struct metrics_request *metrics, const struct engine_usage_report *report,
                           void (*add)(void *context, struct json *made), void *context)
 {
     struct api_call *call = metrics->call;
@@ -156,7 +160,8 @@ static void add_item(void *context, struct json *made)
     json_append(context, made);
 }
 
-static void answer_list(struct metrics *metrics, const struct engine_usage_report *report)
+/* Responds to a LIST. */
+static void answer_list(struct metrics_request *metrics, const struct engine_usage_report *report)
 {
     struct api_call *call = metrics->call;
     struct json *meta = json_object(call->arena);
@@ -181,7 +186,7 @@ static void answer_list(struct metrics *metrics, const struct engine_usage_repor
 
 static void on_usage(void *context, const struct engine_usage_report *report)
 {
-    struct metrics *metrics = context;
+    struct metrics_request *metrics = context;
     metrics->call->exchange->on_cancel = NULL;
     if (!report) {
         struct err err = ERR_INIT;
@@ -196,14 +201,14 @@ static void on_usage(void *context, const struct engine_usage_report *report)
 
 static void on_metrics_cancel(struct http_exchange *exchange)
 {
-    struct metrics *metrics = exchange->context;
-    engine_backend(metrics->call->engine)->usage_cancel(metrics->asked);
+    struct metrics_request *metrics = exchange->context;
+    engine_backend(metrics->call->engine)->usage_cancel(metrics->measurement);
 }
 
 void api_handle_metrics(struct api_call *call)
 {
     const struct engine_pod_backend *backend = engine_backend(call->engine);
-    struct metrics *metrics = ARENA_NEW(call->arena, struct metrics);
+    struct metrics_request *metrics = ARENA_NEW(call->arena, struct metrics_request);
     struct err err = ERR_INIT;
     metrics->call = call;
     metrics->measured =
@@ -218,5 +223,5 @@ void api_handle_metrics(struct api_call *call)
     }
     call->exchange->context = metrics;
     call->exchange->on_cancel = on_metrics_cancel;
-    metrics->asked = backend->usage(backend->context, on_usage, metrics);
+    metrics->measurement = backend->usage(backend->context, on_usage, metrics);
 }

@@ -19,11 +19,11 @@ enum { DOCUMENT_MAX = 64 * 1024 * 1024 };
  * contain. */
 #define GNOSTIC_TYPE(version_)                                                                     \
     "application/com.github.proto-openapi.spec." version_ ".v1.0+protobuf"
-#define GNOSTIC_TYPE_ASKED(version_)                                                               \
+#define GNOSTIC_TYPE_REQUESTED(version_)                                                           \
     "application/com.github.proto-openapi.spec." version_ "@v1.0+protobuf"
 
-/* The input of a document. */
-struct source {
+/* The inputs from which a document is made. */
+struct openapi_source {
     const struct registry *registry;
     const char *program_version;
 };
@@ -31,10 +31,10 @@ struct source {
 /* A form of a document other than JSON: its media type, and the name that kubectl sends in
  * Accept. */
 struct form {
-    const char *type, *asked;
+    const char *type, *requested;
 };
-static const struct form GNOSTIC_V2 = {GNOSTIC_TYPE("v2"), GNOSTIC_TYPE_ASKED("v2")};
-static const struct form GNOSTIC_V3 = {GNOSTIC_TYPE("v3"), GNOSTIC_TYPE_ASKED("v3")};
+static const struct form GNOSTIC_V2 = {GNOSTIC_TYPE("v2"), GNOSTIC_TYPE_REQUESTED("v2")};
+static const struct form GNOSTIC_V3 = {GNOSTIC_TYPE("v3"), GNOSTIC_TYPE_REQUESTED("v3")};
 
 /* Returns the media type that the client prefers: JSON or the type of `form`. If the client accepts
  * neither, responds with an error and returns NULL. */
@@ -44,7 +44,7 @@ static const char *choose_openapi_form(struct http_exchange *exchange, const str
     accept_parse(exchange->arena, http_header_get(exchange->request->headers, "Accept"), &accept);
     for (size_t i = 0; i < accept.count; i++) {
         const struct accept_clause *clause = &accept.clauses[i];
-        if (str_eq(clause->type, form->asked) || str_eq(clause->type, form->type))
+        if (str_eq(clause->type, form->requested) || str_eq(clause->type, form->type))
             return form->type;
         if (accept_clause_matches(clause, JSON_TYPE))
             return JSON_TYPE;
@@ -56,7 +56,7 @@ static const char *choose_openapi_form(struct http_exchange *exchange, const str
 
 /* ---- Version 2 ------------------------------------------------------------------------------- */
 
-static void respond_v2(struct http_exchange *exchange, const struct source *source)
+static void respond_v2(struct http_exchange *exchange, const struct openapi_source *source)
 {
     const char *type = choose_openapi_form(exchange, &GNOSTIC_V2);
     if (!type)
@@ -75,8 +75,9 @@ static void respond_v2(struct http_exchange *exchange, const struct source *sour
 
 /* ---- Version 3 ------------------------------------------------------------------------------- */
 
-/* The hash identifies a state of the document, so it is always computed from the JSON. */
-static void write_v3(const struct source *source, const char *group, const char *version,
+/* Writes a document into `body`, in the form `type`. Sets ret_hash to the hash, which identifies a
+ * state of the document and is therefore always computed from the JSON. */
+static void write_v3(const struct openapi_source *source, const char *group, const char *version,
                      const char *type, struct buf *body, char ret_hash[CACHED_DOCUMENT_HASH_SIZE])
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -101,8 +102,9 @@ static const char *v3_address(struct arena *arena, const char *name, const char 
     return arena_printf(arena, "/openapi/v3/%s?hash=%s", name, hash);
 }
 
-static void add_to_index(struct arena *arena, struct json *paths, const struct source *source,
-                         const char *group, const char *version)
+static void add_to_index(struct arena *arena, struct json *paths,
+                         const struct openapi_source *source, const char *group,
+                         const char *version)
 {
     const char *name = v3_name(arena, group, version);
     char hash[CACHED_DOCUMENT_HASH_SIZE];
@@ -113,15 +115,15 @@ static void add_to_index(struct arena *arena, struct json *paths, const struct s
                     v3_address(arena, name, hash));
 }
 
-static void add_group_to_index(struct arena *arena, struct json *paths, const struct source *source,
-                               const char *group)
+static void add_group_to_index(struct arena *arena, struct json *paths,
+                               const struct openapi_source *source, const char *group)
 {
     const char **versions = registry_versions(source->registry, arena, group);
     for (size_t i = 0; versions[i]; i++)
         add_to_index(arena, paths, source, group, versions[i]);
 }
 
-static void respond_index(struct http_exchange *exchange, const struct source *source)
+static void respond_index(struct http_exchange *exchange, const struct openapi_source *source)
 {
     struct arena *arena = exchange->arena;
     struct json *index = json_object(arena), *paths = json_ensure_object(arena, index, "paths");
@@ -136,7 +138,7 @@ static void respond_index(struct http_exchange *exchange, const struct source *s
 /* A URL with a hash identifies one state of the document, so clients may cache the response
  * forever. If the hash is not the current one, the client is redirected to the URL with the current
  * hash. */
-static void respond_v3(struct http_exchange *exchange, const struct source *source,
+static void respond_v3(struct http_exchange *exchange, const struct openapi_source *source,
                        const char *group, const char *version)
 {
     struct arena *arena = exchange->arena;
@@ -144,24 +146,25 @@ static void respond_v3(struct http_exchange *exchange, const struct source *sour
     const char *type = choose_openapi_form(exchange, &GNOSTIC_V3);
     if (!type)
         return;
-    const char *asked = http_query_get(arena, exchange->request->query, "hash");
+    const char *requested_hash = http_query_get(arena, exchange->request->query, "hash");
     char hash[CACHED_DOCUMENT_HASH_SIZE];
     _cleanup_buf_ struct buf body;
     buf_init(&body, DOCUMENT_MAX);
     write_v3(source, group, version, type, &body, hash);
-    if (!str_is_empty(asked) && !str_eq(asked, hash)) {
+    if (!str_is_empty(requested_hash) && !str_eq(requested_hash, hash)) {
         http_header_add(arena, &headers, "Location",
                         v3_address(arena, v3_name(arena, group, version), hash));
         http_begin(exchange, 301, NULL, headers, 0);
         http_end(exchange);
         return;
     }
-    if (asked)
+    if (requested_hash)
         http_header_add(arena, &headers, "Cache-Control", "public, immutable, max-age=31536000");
     cached_document_respond(exchange, type, headers, body.data, body.size);
 }
 
-/* Parses "api/v1" or "apis/GROUP/VERSION". Returns false if it is not served. */
+/* Parses "api/v1" or "apis/GROUP/VERSION". Returns false if the name has another form, or if the
+ * version is not served. */
 static bool parse_name(struct arena *arena, const struct registry *registry, const char *name,
                        const char **ret_group, const char **ret_version)
 {
@@ -182,7 +185,7 @@ static bool parse_name(struct arena *arena, const struct registry *registry, con
 bool openapi_handle(struct http_exchange *exchange, const struct registry *registry,
                     const char *program_version)
 {
-    const struct source source = {registry, program_version};
+    const struct openapi_source source = {registry, program_version};
     static const char v3[] = "/openapi/v3";
     const char *path = exchange->request->path, *group, *version;
     if (str_eq(path, "/openapi/v2")) {

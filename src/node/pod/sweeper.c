@@ -11,23 +11,23 @@
 
 #include <stdlib.h>
 
-/* One pod to be removed. The pool thread owns it while its batch runs. */
+/* One pod to be removed. A thread of the pool owns it while its batch is in progress. */
 struct removal {
     struct removal *next;
     char *uid, *directory;
     enum pod_remains remains;
-    struct err err; /* why something is left, if the removal failed */
+    struct err err; /* why the removal failed; code 0 if it did not */
 };
 
 struct pod_sweeper {
     struct loop *loop;
     char *handout_dir;
     bool plain;
-    struct removal *first, **end; /* of the queue */
-    struct batch *batch;          /* the batch in progress, or NULL */
+    struct removal *first, **end; /* the queue: its first pod, and the end of its list */
+    struct removal_batch *batch;  /* the batch in progress, or NULL */
 };
 
-struct batch {
+struct removal_batch {
     struct loop_work work;
     struct pod_sweeper *sweeper; /* NULL if the sweeper was freed meanwhile */
     char *handout_dir;
@@ -44,7 +44,7 @@ static struct removal *removal_free(struct removal *removal)
     return next;
 }
 
-static int remove_pod(const struct batch *batch, struct removal *removal)
+static int remove_pod(const struct removal_batch *batch, struct removal *removal)
 {
     struct err *err = &removal->err;
     int result = 0;
@@ -59,7 +59,7 @@ static int remove_pod(const struct batch *batch, struct removal *removal)
 
 static void batch_work(struct loop_work *work)
 {
-    struct batch *batch = CONTAINER_OF(work, struct batch, work);
+    struct removal_batch *batch = CONTAINER_OF(work, struct removal_batch, work);
     for (struct removal *removal = batch->first; removal; removal = removal->next)
         (void)remove_pod(batch, removal);
 }
@@ -69,7 +69,7 @@ static void batch_done(struct loop_work *work);
 /* Takes a batch from the queue and gives it to the pool. */
 static void batch_start(struct pod_sweeper *sweeper)
 {
-    struct batch *batch = mem_zalloc(sizeof(*batch));
+    struct removal_batch *batch = mem_zalloc(sizeof(*batch));
     batch->work = (struct loop_work){.work = batch_work, .done = batch_done};
     batch->sweeper = sweeper;
     batch->handout_dir = mem_strdup(sweeper->handout_dir);
@@ -88,7 +88,7 @@ static void batch_start(struct pod_sweeper *sweeper)
 
 static void batch_done(struct loop_work *work)
 {
-    struct batch *batch = CONTAINER_OF(work, struct batch, work);
+    struct removal_batch *batch = CONTAINER_OF(work, struct removal_batch, work);
     struct pod_sweeper *sweeper = batch->sweeper;
     for (struct removal *removal = batch->first; removal; removal = removal_free(removal))
         if (removal->err.code)

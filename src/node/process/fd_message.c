@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-union control {
+union fd_control {
     char room[CMSG_SPACE(FD_MESSAGE_FDS_MAX * sizeof(int))];
     struct cmsghdr align;
 };
@@ -15,7 +15,7 @@ int fd_message_send(int socket_fd, const void *data, size_t size, const int *fds
                     struct err *err)
 {
     struct iovec part = {.iov_base = (void *)data, .iov_len = size};
-    union control control = {0};
+    union fd_control control = {0};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     if (fd_count > FD_MESSAGE_FDS_MAX)
         return err_set(err, ERR_TOO_MANY, "too many descriptors for one message");
@@ -47,7 +47,7 @@ static void take_descriptors(struct msghdr *message, int ret_fds[FD_MESSAGE_FDS_
 ssize_t fd_message_receive(int socket_fd, void *data, size_t size, int ret_fds[FD_MESSAGE_FDS_MAX])
 {
     struct iovec part = {.iov_base = data, .iov_len = size};
-    union control control;
+    union fd_control control;
     struct msghdr message = {.msg_iov = &part,
                              .msg_iovlen = 1,
                              .msg_control = control.room,

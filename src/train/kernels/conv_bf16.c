@@ -1,9 +1,9 @@
 /* Convolution in bf16: factors are rounded to 16 bits while they are packed, and products are
- * summed in float32. It visits pixels in the same order as conv_direct.c (conv_walk.h). The runs
- * that 32 pixels read are first copied next to each other (staged), as the instructions need them
- * (bf16_block.h). Built for AMX, AVX512-BF16 and BFMMLA; choose.c selects it. The numbers of input
- * and output channels must be multiples of 16. conv_rounded.c computes other shapes, with the same
- * result except for the order of sums. */
+ * summed in float32. The order of the pixels is the same as in conv_direct.c (conv_walk.h). The
+ * runs that 32 pixels read are first staged: copied next to each other, as the instructions need
+ * them (bf16_block.h). Built for AMX, AVX512-BF16 and BFMMLA. choose.c selects one of them. The
+ * numbers of input and output channels must be multiples of 16. conv_rounded.c computes other
+ * shapes. */
 #include "train/kernels/conv_bf16.h"
 
 /* A staged row is one chunk longer than necessary, because rows at distances of a power of two
@@ -49,10 +49,9 @@ static void pack_straight(const float *matrix, size_t depth, size_t columns, siz
 }
 
 /* Packs the transposed weights of one tap, tap[columns][rows], into the same tiles as
- * pack_straight(). The transposed weights become the rows from `position` to position + rows - 1 of
- * the matrix. */
-static void pack_turned(const float *tap, size_t rows, size_t columns, size_t depth,
-                        size_t position, size_t first, size_t stride, uint16_t *packed)
+ * pack_straight(). They become the rows from `position` to position + rows - 1 of the matrix. */
+static void pack_transposed(const float *tap, size_t rows, size_t columns, size_t depth,
+                            size_t position, size_t first, size_t stride, uint16_t *packed)
 {
     for (size_t column = first * TILE; column < columns; column += stride * TILE) {
         uint16_t *to = packed + column * padded(depth) + position * TILE;
@@ -80,17 +79,18 @@ static void bf16_pack(const struct conv_shape *s, const float *weights, int part
         for (int ty = y.taps - 1; ty >= 0; ty--)
             for (int tx = x.taps - 1; tx >= 0; tx--, position += out) {
                 int ky = y.kernel_first + ty * s->stride, kx = x.kernel_first + tx * s->stride;
-                pack_turned(weights + ((size_t)ky * kernel + (size_t)kx) * in * out, out, in, depth,
-                            position, first, stride, packed);
+                pack_transposed(weights + ((size_t)ky * kernel + (size_t)kx) * in * out, out, in,
+                                depth, position, first, stride, packed);
             }
         packed += padded(depth) * in;
     }
 }
 
-struct product {
+/* The product of the staged rows with the packed weights. */
+struct conv_product {
     const struct conv_walk *walk;
     const uint16_t *packed;
-    size_t columns;
+    size_t columns; /* number of columns of the weights */
     float *target;
     bool accumulate;
     bool flat; /* the target pixels are equally spaced */
@@ -98,6 +98,7 @@ struct product {
     float *sums; /* BLOCK × BLOCK */
 };
 
+/* Returns the number of floats of scratch memory that conv_product() needs. */
 static size_t product_floats(size_t depth)
 {
     return floats_of(BLOCK * stage_row(depth)) + BLOCK * BLOCK;
@@ -107,6 +108,7 @@ static size_t product_floats(size_t depth)
 typedef uint16_t wide_values __attribute__((vector_size(64), aligned(2), may_alias));
 typedef uint16_t half_values __attribute__((vector_size(32), aligned(2), may_alias));
 
+/* Copies the runs that one target pixel reads. */
 static void stage_runs(const struct conv_walk *walk, const uint16_t *from, uint16_t *to)
 {
     for (int run = 0; run < walk->runs; run++, from += walk->run_stride, to += walk->length) {
@@ -118,9 +120,9 @@ static void stage_runs(const struct conv_walk *walk, const uint16_t *from, uint1
     }
 }
 
-/* Multiplies the staged rows with all columns. The result of a row is stored at target +
- * to[row]. */
-static void product_rows(const struct product *p, const size_t *to, size_t rows)
+/* Multiplies the staged rows with all columns. Stores the result of row number m at target +
+ * to[m]. */
+static void product_rows(const struct conv_product *p, const size_t *to, size_t rows)
 {
     size_t depth = conv_walk_depth(p->walk), row = stage_row(depth);
     struct rows a = {.at = p->stage, .row = row, .chunk = CHUNK, .tile = TILE * row};
@@ -143,6 +145,8 @@ static void product_rows(const struct product *p, const size_t *to, size_t rows)
     }
 }
 
+/* Sets each target pixel of the walk to the product of its runs with the packed weights, or adds
+ * the product if `accumulate` is set. */
 static void conv_product(const struct conv_walk *walk, const uint16_t *source,
                          const uint16_t *packed, size_t columns, float *target, bool accumulate,
                          float *scratch)
@@ -150,7 +154,7 @@ static void conv_product(const struct conv_walk *walk, const uint16_t *source,
     size_t depth = conv_walk_depth(walk), row = stage_row(depth), rows = 0, to[BLOCK];
     if (depth == 0)
         return;
-    struct product p = {
+    struct conv_product p = {
         .walk = walk,
         .packed = packed,
         .columns = columns,
@@ -193,7 +197,7 @@ static void bf16_forward(const struct conv_shape *s, const float *in, const floa
 static void bf16_backward_data(const struct conv_shape *s, const float *d_out, const float *packed,
                                float *d_in, bool accumulate, float *scratch)
 {
-    const uint16_t *turned = (const uint16_t *)(const void *)packed + forward_values(s);
+    const uint16_t *transposed = (const uint16_t *)(const void *)packed + forward_values(s);
     int oh = conv_out_h(s), ow = conv_out_w(s), border = conv_back_border(s);
     uint16_t *source = (void *)scratch;
     round_bordered(s->n, oh, ow, (size_t)s->out, d_out, border, border, conv_back_size(s, oh, s->h),
@@ -203,9 +207,9 @@ static void bf16_backward_data(const struct conv_shape *s, const float *d_out, c
     block_begin();
     for (int phase = 0; phase < s->stride * s->stride; phase++) {
         struct conv_walk walk = conv_walk_back(s, phase);
-        conv_product(&walk, source, turned, (size_t)s->in, d_in, accumulate,
+        conv_product(&walk, source, transposed, (size_t)s->in, d_in, accumulate,
                      scratch + floats_of(conv_back_count(s)));
-        turned += padded(conv_walk_depth(&walk)) * (size_t)s->in;
+        transposed += padded(conv_walk_depth(&walk)) * (size_t)s->in;
     }
     block_end();
 }
