@@ -1,5 +1,6 @@
-/* Checks and creates the source of hostPath volumes: a file, directory, socket or device of the
- * machine. Checks and messages are those of the kubelet. */
+/* Checks the source of a hostPath volume, which is a file, directory, socket or device of the
+ * machine, and creates it if its type requires that. The check of the type and its error message
+ * are those of the kubelet. */
 #ifndef TRAINYARD_NODE_VOLUME_HOST_PATH_H
 #define TRAINYARD_NODE_VOLUME_HOST_PATH_H
 
@@ -7,8 +8,10 @@
 #include "base/err.h"
 #include "base/json/json.h"
 
-/* Returns the real path of the source. Creates the source if its type requires that. Refuses paths
- * inside `state_dir`, which contains the cluster's secrets. */
+/* `source` is the hostPath of a volume. Sets *ret to its path with symbolic links resolved,
+ * allocated in `arena`. A missing source of type DirectoryOrCreate or FileOrCreate is created.
+ * Paths inside `state_dir`, which contains the cluster's secrets, are refused, and nothing is
+ * created there. Returns 0 or a negative code. */
 int volume_host_path(struct arena *arena, const struct json *source, const char *state_dir,
                      const char **ret, struct err *err);
 

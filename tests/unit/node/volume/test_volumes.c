@@ -328,11 +328,11 @@ static void refusals(void **state)
          -ERR_NOT_FOUND},
         {"{'name':'x','projected':{'sources':[{'serviceAccountToken':{'path':'t','audience':"
          "'unknown'}}]}}",
-         "MountVolume.SetUp failed for volume \"x\" : the token of the service account is not "
-         "there yet",
+         "MountVolume.SetUp failed for volume \"x\" : the token of the service account has not "
+         "been issued yet",
          -ERR_NOT_FOUND},
         {"{'name':'x','projected':{'sources':[{'serviceAccountToken':{'path':'../t'}}]}}",
-         "MountVolume.SetUp failed for volume \"x\" : '../t' is no path inside a volume",
+         "MountVolume.SetUp failed for volume \"x\" : '../t' is not a path inside a volume",
          -ERR_INVALID},
         {"{'name':'x','persistentVolumeClaim':{'claimName':'none'}}",
          "MountVolume.SetUp failed for volume \"x\" : persistentvolumeclaim \"none\" not found",
@@ -368,8 +368,8 @@ static void refusals(void **state)
          "persistentVolumeClaim",
          -ERR_UNSUPPORTED},
         {"{'name':'x','hostPath':{'path':'/nowhere/at/all'}}",
-         "MountVolume.SetUp failed for volume \"x\" : hostPath '/nowhere/at/all' is not there (its "
-         "type DirectoryOrCreate or FileOrCreate makes it)",
+         "MountVolume.SetUp failed for volume \"x\" : hostPath '/nowhere/at/all' does not exist "
+         "(type DirectoryOrCreate or FileOrCreate creates it)",
          -ERR_NOT_FOUND},
         {"{'name':'x','hostPath':{'path':'/usr','type':'File'}}",
          "MountVolume.SetUp failed for volume \"x\" : hostPath type check failed: /usr is not a "
@@ -395,11 +395,11 @@ static void refusals(void **state)
          "this machine: clone it into an emptyDir in an init container",
          -ERR_UNSUPPORTED},
         {"{'name':'x','configMap':{'name':'c','items':[{'key':'a.txt','path':'..data'}]}}",
-         "MountVolume.SetUp failed for volume \"x\" : '..data' is no path inside a volume",
+         "MountVolume.SetUp failed for volume \"x\" : '..data' is not a path inside a volume",
          -ERR_INVALID},
         {"{'name':'../x','emptyDir':{}}", "'../x' is not a valid volume name", -ERR_INVALID},
         {"{'name':'x','configMap':{'name':'c','items':[{'key':'a.txt','path':'../out'}]}}",
-         "MountVolume.SetUp failed for volume \"x\" : '../out' is no path inside a volume",
+         "MountVolume.SetUp failed for volume \"x\" : '../out' is not a path inside a volume",
          -ERR_INVALID},
     };
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
@@ -435,6 +435,18 @@ static void the_state_directory_is_no_host_path(void **state)
                                          "persistentVolumeClaim, or a directory elsewhere",
                                          paths[i]));
     }
+    /* Nothing is created there before the path is refused. */
+    struct err refusal = ERR_INIT;
+    const char *missing = arena_printf(arena, "%s/missing/directory", link);
+    assert_int_equal(prepare(arena,
+                             arena_printf(arena,
+                                          "{'name':'x','hostPath':{'path':'%s',"
+                                          "'type':'DirectoryOrCreate'}}",
+                                          missing),
+                             &v, &refusal),
+                     -ERR_FORBIDDEN);
+    assert_false(file_exists(missing));
+    assert_false(file_exists(arena_printf(arena, "%s/missing", root)));
     /* A directory whose name only begins like the state directory is accepted. */
     const char *volume = arena_printf(arena, "{'name':'x','hostPath':{'path':'%s'}}", beside);
     assert_int_equal(prepare(arena, volume, &v, NULL), 0);
