@@ -1,6 +1,6 @@
-/* Sets up egress for root; see network/egress.h. All names on the machine are derived from the
- * state directory. So each cluster has its own names, and the remains of a killed server are found
- * again. */
+/* Writes the rules, links and routes of egress to the kernel; see network/egress.h. The names of
+ * links and tables on the machine are derived from the state directory. So each cluster has its own
+ * names, and the links and tables of a killed server are found again. */
 #include "node/network/egress_internal.h"
 
 #include "base/cleanup.h"
@@ -27,12 +27,12 @@
 
 enum { ROUTES_MAX = 4 * 1024 * 1024, RANGE_PREFIX = 30, RANGES = 65536 / 4 };
 
-#define LINK_PREFIX    "tyo"
+#define LINK_PREFIX    "tyo" /* of the names of links on the machine */
 #define TABLE_INSIDE   "trainyard"
 #define FORWARD_SWITCH "/proc/sys/net/ipv4/ip_forward"
 /* This file exists if IP forwarding was off before the machine's first cluster started. A reboot
  * removes the file, and also turns forwarding off. */
-#define FORWARD_MEMORY "/run/trainyard-ip-forward"
+#define FORWARD_WAS_OFF "/run/trainyard-ip-forward"
 /* Locked while a link and the forwarding switch are changed. Without the lock, a starting cluster
  * could find the switch on just before the last stopping cluster turns it off. All clusters of the
  * machine share the file, which is never removed. */
@@ -43,12 +43,12 @@ static uint32_t number_of(const char *state_dir)
     return (uint32_t)node_state_number(state_dir);
 }
 
-static void link_name(const char *state_dir, char ret[IFNAMSIZ])
+static void egress_link_name(const char *state_dir, char ret[IFNAMSIZ])
 {
     snprintf(ret, IFNAMSIZ, LINK_PREFIX "%08x", number_of(state_dir));
 }
 
-/* ---- inside ---------------------------------------------------------------------------------- */
+/* ---- in the pod network ---------------------------------------------------------------------- */
 
 int egress_masquerade_inside(int network_fd, struct err *err)
 {
@@ -119,9 +119,10 @@ static struct in_addr egress_address_plus(struct in_addr address, uint32_t more)
     return (struct in_addr){htonl(ntohl(address.s_addr) + more)};
 }
 
-/* Creates the veth pair, an address for each end, and the default route inside. */
-static int lay_link(int machine, int inside, int network_fd, const char *name, uint32_t seed,
-                    struct in_addr *ret_address, struct err *err)
+/* Creates the veth pair `name` and EGRESS_LINK, an address for each end, and the default route of
+ * the pod network. Replaces existing links. `machine` and `inside` are netlink sockets. */
+static int make_egress_link(int machine, int inside, int network_fd, const char *name,
+                            uint32_t seed, struct in_addr *ret_address, struct err *err)
 {
     _cleanup_buf_ struct buf routes;
     struct in_addr first;
@@ -145,9 +146,9 @@ static int lay_link(int machine, int inside, int network_fd, const char *name, u
     return 0;
 }
 
-/* Writes three rules for this cluster's link. Packets that leave the machine get the machine's
- * address. Packets into the link are dropped unless they belong to an open connection. Packets from
- * the link to the machine itself are dropped. */
+/* Writes three rules for this cluster's link. Packets of pods that leave by another link get the
+ * machine's address. Packets into the link are dropped unless they belong to an open connection.
+ * Packets from the link to the machine itself are dropped. */
 static int egress_kernel_write_rules(int fd, const char *name, struct in_addr inner,
                                      struct err *err)
 {
@@ -165,7 +166,7 @@ static int egress_kernel_write_rules(int fd, const char *name, struct in_addr in
     nft_rule_end(&rule, &batch);
     nft_rule_begin(&rule, name, "forward");
     nft_rule_out_link(&rule, name, true);
-    nft_rule_unasked(&rule);
+    nft_rule_not_established(&rule);
     nft_rule_drop(&rule);
     nft_rule_end(&rule, &batch);
     nft_rule_begin(&rule, name, "machine");
@@ -177,8 +178,7 @@ static int egress_kernel_write_rules(int fd, const char *name, struct in_addr in
 }
 
 /* Returns a descriptor that holds the lock until it is closed, or -1. If /run is not writable,
- * locking fails, but then FORWARD_MEMORY cannot be written either, and forwarding is not changed.
- */
+ * locking fails, but then FORWARD_WAS_OFF cannot be written, and forwarding is not changed. */
 static int lock_switch(void)
 {
     int fd = open(FORWARD_LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -194,14 +194,20 @@ static bool egress_kernel_forwards(void)
     return file_read(FORWARD_SWITCH, &text, NULL) == 0 && text.data[0] != '0';
 }
 
+/* Turns forwarding on. Fails if another cluster has turned it on and this cluster could not turn it
+ * off, because the last cluster to stop must do that. */
 static int begin_to_forward(struct err *err)
 {
-    if (egress_kernel_forwards())
+    bool forwards = egress_kernel_forwards();
+    if ((!forwards || file_exists(FORWARD_WAS_OFF)) && access(FORWARD_SWITCH, W_OK) < 0)
+        return err_set_errno(err, errno, "cannot open '%s'", FORWARD_SWITCH);
+    if (forwards)
         return 0;
-    int result = file_write_atomic(FORWARD_MEMORY, "0\n", 2, 0644, err);
+    int result = file_write_atomic(FORWARD_WAS_OFF, "0\n", 2, 0644, err);
     return result < 0 ? result : file_write_into(FORWARD_SWITCH, "1\n", err);
 }
 
+/* Returns true if a cluster has a link on the machine. */
 static bool has_links(void)
 {
     bool found = false;
@@ -213,32 +219,36 @@ static bool has_links(void)
     return found;
 }
 
-/* Turns forwarding off after the last cluster has ended, if it was off before the first one. */
+/* Turns forwarding off if no cluster of the machine has a link, and forwarding was off before the
+ * first cluster. */
 static int end_forwarding(struct err *err)
 {
-    if (!file_exists(FORWARD_MEMORY) || has_links())
+    if (!file_exists(FORWARD_WAS_OFF) || has_links())
         return 0;
     int result = file_write_into(FORWARD_SWITCH, "0\n", err);
-    (void)unlink(FORWARD_MEMORY);
+    if (result == 0)
+        (void)unlink(FORWARD_WAS_OFF);
     return result;
 }
 
-static void complain_of_firewall(int fd, const char *name, struct egress *way)
+/* Sets the complaint if the machine's firewall drops forwarded packets. */
+static void egress_kernel_check_firewall(int fd, const char *name, struct egress *egress)
 {
     char chain[2 * NFT_NAME_MAX];
     if (nft_find_forward_drop(fd, chain))
-        way->complaint = mem_printf(
-            "pods may not reach beyond the cluster: the machine's firewall ('%s') drops what is "
-            "forwarded unless told otherwise; tell it: iptables -I FORWARD -i %s -j ACCEPT; "
-            "iptables -I FORWARD -o %s -j ACCEPT",
+        egress->complaint = mem_printf(
+            "pods may be unable to connect to addresses outside the cluster: the machine's "
+            "firewall ('%s') drops forwarded packets by default; allow them with: iptables -I "
+            "FORWARD -i %s -j ACCEPT; iptables -I FORWARD -o %s -j ACCEPT",
             chain, name, name);
 }
 
-int egress_make_kernel(const char *state_dir, int network_fd, struct egress *way, struct err *err)
+int egress_make_kernel(const char *state_dir, int network_fd, struct egress *egress,
+                       struct err *err)
 {
     _cleanup_fd_ int machine = -1, inside = -1, filter = -1;
     char name[IFNAMSIZ];
-    link_name(state_dir, name);
+    egress_link_name(state_dir, name);
     int result;
     if ((result = netlink_open(&machine, err)) < 0 ||
         (result = namespace_socket(network_fd, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE, &inside, err)) <
@@ -247,15 +257,15 @@ int egress_make_kernel(const char *state_dir, int network_fd, struct egress *way
         return result;
     _cleanup_fd_ int lock = lock_switch();
     (void)lock; /* held until the function returns */
-    bool stands = way->kind == EGRESS_KERNEL && netlink_link_exists(machine, name) &&
+    bool exists = egress->kind == EGRESS_KERNEL && netlink_link_exists(machine, name) &&
                   netlink_link_exists(inside, EGRESS_LINK);
-    if ((!stands && (result = lay_link(machine, inside, network_fd, name, number_of(state_dir),
-                                       &way->address, err)) < 0) ||
-        (result = egress_kernel_write_rules(filter, name, way->address, err)) < 0 ||
-        (result = begin_to_forward(err)) < 0)
+    if ((result = begin_to_forward(err)) < 0 ||
+        (!exists && (result = make_egress_link(machine, inside, network_fd, name,
+                                               number_of(state_dir), &egress->address, err)) < 0) ||
+        (result = egress_kernel_write_rules(filter, name, egress->address, err)) < 0)
         return result;
-    way->kind = EGRESS_KERNEL;
-    complain_of_firewall(filter, name, way);
+    egress->kind = EGRESS_KERNEL;
+    egress_kernel_check_firewall(filter, name, egress);
     return 0;
 }
 
@@ -264,7 +274,7 @@ int egress_remove_kernel(const char *state_dir, struct err *err)
     _cleanup_fd_ int machine = -1, filter = -1;
     struct nft_batch batch;
     char name[IFNAMSIZ];
-    link_name(state_dir, name);
+    egress_link_name(state_dir, name);
     int result;
     _cleanup_fd_ int lock = lock_switch();
     (void)lock; /* held until the function returns */
@@ -274,8 +284,8 @@ int egress_remove_kernel(const char *state_dir, struct err *err)
     nft_batch_begin(&batch);
     nft_table_remove(&batch, name);
     nft_batch_end(&batch);
+    /* Failures are ignored: without nf_tables there is no table to remove. */
     if (nft_open(&filter, NULL) == 0)
-        (void)nft_batch_send(filter, &batch,
-                             NULL); /* without nf_tables there is no table to remove */
+        (void)nft_batch_send(filter, &batch, NULL);
     return end_forwarding(err);
 }

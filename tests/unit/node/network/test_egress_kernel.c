@@ -57,14 +57,21 @@ static int come_and_go(int number)
     return 0;
 }
 
+/* Moves the process to a network and a /run of its own, where forwarding is off. Needs root, and a
+ * sandbox that allows it. */
+static void enter_world(void)
+{
+    if (unshare(CLONE_NEWNET | CLONE_NEWNS) < 0 ||
+        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        mount("tmpfs", "/run", "tmpfs", 0, NULL) < 0 || file_write_into(SWITCH, "0\n", NULL) < 0)
+        skip();
+}
+
 static void clusters_come_and_go(void **state)
 {
     pid_t pids[CLUSTERS];
     bool missing = false;
-    if (unshare(CLONE_NEWNET | CLONE_NEWNS) < 0 ||
-        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-        mount("tmpfs", "/run", "tmpfs", 0, NULL) < 0 || file_write_into(SWITCH, "0\n", NULL) < 0)
-        skip(); /* needs root, and a sandbox that allows it */
+    enter_world();
     for (int i = 0; i < CLUSTERS; i++) {
         pids[i] = fork();
         assert_true(pids[i] >= 0);
@@ -85,8 +92,35 @@ static void clusters_come_and_go(void **state)
     assert_false(file_exists("/run/trainyard-ip-forward"));
 }
 
+/* A cluster that cannot write the switch gets no egress from another cluster's forwarding: it might
+ * be the last to stop, and could not turn forwarding off. */
+static void a_read_only_switch_is_refused(void **state)
+{
+    struct egress first = {0}, second = {0};
+    struct err err = ERR_INIT;
+    enter_world();
+    _cleanup_fd_ int outer = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(unshare(CLONE_NEWNET), 0);
+    _cleanup_fd_ int inner = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(setns(outer, CLONE_NEWNET), 0);
+    if (egress_make_kernel("/nowhere/first", inner, &first, NULL) < 0)
+        skip(); /* a kernel without nf_tables */
+    assert_int_equal(mount("/proc/sys", "/proc/sys", NULL, MS_BIND, NULL), 0);
+    assert_int_equal(mount(NULL, "/proc/sys", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL), 0);
+    assert_true(egress_make_kernel("/nowhere/second", inner, &second, &err) < 0);
+    assert_string_equal(err.message, "cannot open '" SWITCH "': Read-only file system");
+    assert_int_equal(umount("/proc/sys"), 0);
+    assert_int_equal(egress_remove_kernel("/nowhere/second", NULL), 0);
+    assert_true(forwards());
+    assert_int_equal(egress_remove_kernel("/nowhere/first", NULL), 0);
+    assert_false(forwards());
+    egress_release(&first);
+    egress_release(&second);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(clusters_come_and_go)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(clusters_come_and_go),
+                                       cmocka_unit_test(a_read_only_switch_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
