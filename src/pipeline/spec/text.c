@@ -17,8 +17,8 @@ static bool text_is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Reads the name between "{{" at `text` and "}}". Returns 1 and sets `name` and the text behind the
- * reference, 0 if this is no reference, or a negative code. */
+/* Reads the name between "{{" at `text` and "}}". Returns 1 and sets `name` and *ret_behind, the
+ * text after the reference. Returns 0 if this is no reference, or a negative code. */
 static int read_reference(const char *text, char name[WORKFLOW_REFERENCE_MAX],
                           const char **ret_behind, struct err *err)
 {
@@ -49,7 +49,7 @@ int workflow_text_expand(struct arena *arena, const char *text, workflow_resolve
 {
     const char *open = strstr(text, "{{");
     _cleanup_buf_ struct buf out = {0};
-    char name[WORKFLOW_REFERENCE_MAX];
+    char name[WORKFLOW_REFERENCE_MAX] = "";
 
     if (!open) {
         *ret = text;
@@ -78,8 +78,11 @@ int workflow_text_expand(struct arena *arena, const char *text, workflow_resolve
         open = strstr(text, "{{");
     }
     buf_append_str(&out, text);
+    if (out.overflowed && !name[0])
+        return err_set(err, ERR_TOO_LARGE, "the text is larger than %d bytes", WORKFLOW_TEXT_MAX);
     if (out.overflowed)
-        return err_set(err, ERR_TOO_LARGE, "a text is larger than %d bytes after '{{%s}}'",
+        return err_set(err, ERR_TOO_LARGE,
+                       "the text is larger than %d bytes after '{{%s}}' is replaced",
                        WORKFLOW_TEXT_MAX, name);
     *ret = arena_strndup(arena, out.data, out.size);
     return 0;

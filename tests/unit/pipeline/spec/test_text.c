@@ -97,6 +97,13 @@ static void test_size_is_limited(void **state)
                      0);
     assert_int_equal(workflow_text_expand(arena, "{{a}}{{a}}x", resolve_large, large, &got, &err),
                      -ERR_TOO_LARGE);
+    assert_non_null(strstr(err.message, "after '{{a}}' is replaced"));
+
+    /* A text that is too large without a reference. */
+    char *plain = arena_zalloc(arena, WORKFLOW_TEXT_MAX + 8);
+    memset(plain, '{', WORKFLOW_TEXT_MAX + 7);
+    assert_int_equal(workflow_text_expand(arena, plain, resolve, NULL, &got, &err), -ERR_TOO_LARGE);
+    assert_null(strstr(err.message, "{{"));
 }
 
 int main(void)
