@@ -1,6 +1,7 @@
-/* Sends a pod's status and the confirmation of its deletion to the API. A runner has at most one
- * such request in flight. After the answer, or after a pause if the server has refused the request,
- * pod_runner_work() continues. */
+/* Sends a pod's status and the confirmation of its deletion to the API; see pod/runner_internal.h.
+ * A runner has at most one such request in flight. The answer calls pod_runner_work(), which sends
+ * the next one. If the server has refused a status, the runner's timer `retry` calls it after a
+ * pause. */
 #include "node/pod/runner_internal.h"
 
 #include "node/pod/status.h"
@@ -13,6 +14,7 @@
 
 enum { API_RETRY_MS = 1000 }; /* after the server has refused a request */
 
+/* Returns the context for the callback of a request. */
 static struct runner_call *begin_call(struct pod_runner *runner)
 {
     runner->call = mem_zalloc(sizeof(*runner->call));
@@ -20,7 +22,7 @@ static struct runner_call *begin_call(struct pod_runner *runner)
     return runner->call;
 }
 
-/* Frees the call. Returns the runner that the answer is for, or NULL if it was freed. */
+/* Frees the context of a request. Returns its runner, or NULL if the runner was freed. */
 static struct pod_runner *end_call(struct runner_call *call)
 {
     struct pod_runner *runner = call->runner;
@@ -70,6 +72,7 @@ static void on_published(void *context, struct json *object, const struct err *e
     pod_runner_work(runner);
 }
 
+/* Returns whether the pod in the API has this status already. */
 static bool is_current(const struct json *pod, const struct json *status)
 {
     JSON_EACH (member, status) {
@@ -83,7 +86,7 @@ bool pod_runner_publish(struct pod_runner *runner)
 {
     if (!runner->has_state &&
         (kube_meta_is_deleting(runner_pod(runner)) || pod_phase_is_final(runner_pod(runner))))
-        return false; /* the runner has read no state, so the status in the API is newer */
+        return false; /* no supervisor has written a state: the status in the API is kept */
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     bool is_refused = runner->refusal_reason[0] != '\0';
     const struct pod_status_input input = {
@@ -120,6 +123,8 @@ static void on_report_deleted(void *context, struct json *object, const struct e
     if (err && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT) {
         runner->deleted = false;
         retry_later(runner, err);
+        if (!runner->forgotten)
+            return; /* the timer sends the deletion again */
     }
     pod_runner_work(runner);
 }
