@@ -1,7 +1,7 @@
-/* Arenas; see arena.h. Chunks double in size up to a bound, and the newest chunk is the first in
- * the list. If an allocation is too large for a regular new chunk, it gets its own chunk, which is
- * inserted after the first chunk. So the first chunk stays in use, and a large allocation does not
- * change the size of later chunks. */
+/* Implements arenas; see arena.h. Allocations are taken from the first chunk of a list. If it has
+ * no room, a new first chunk is allocated, twice as large, up to CHUNK_MAX. An allocation that is
+ * too large for such a chunk gets its own chunk, which is inserted after the first chunk. So the
+ * first chunk stays in use, and a large allocation does not change the size of later chunks. */
 #include "base/arena.h"
 
 #include "base/mem.h"
@@ -27,8 +27,8 @@ struct deferred {
 };
 
 struct arena {
-    struct chunk *chunks;
-    size_t used;
+    struct chunk *chunks; /* the first chunk is used for small allocations */
+    size_t used;          /* bytes of all allocations, including their alignment */
     struct deferred *deferred;
 };
 
@@ -94,7 +94,7 @@ static size_t round_up(size_t size, size_t align)
 static void *arena_take(struct arena *arena, size_t size, size_t align)
 {
     if (size > SIZE_MAX / 2)
-        mem_panic("arena: %zu bytes asked for", size);
+        mem_panic("arena: cannot allocate %zu bytes", size);
     struct chunk *chunk = arena->chunks;
     size_t start = round_up(chunk->used, align);
     if (chunk->size < start || chunk->size - start < size) {
@@ -135,7 +135,7 @@ char *arena_strdup(struct arena *arena, const char *text)
     return arena_strndup(arena, text, strlen(text));
 }
 
-/* Prints into the free space of the newest chunk. Prints a second time only if that space was too
+/* Prints into the free space of the first chunk. Prints a second time only if that space was too
  * small. */
 char *arena_vprintf(struct arena *arena, const char *format, va_list args)
 {

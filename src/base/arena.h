@@ -26,6 +26,7 @@ void arena_reset(struct arena *arena);
 void *arena_alloc(struct arena *arena, size_t size) __attribute__((returns_nonnull));
 void *arena_zalloc(struct arena *arena, size_t size) __attribute__((returns_nonnull));
 char *arena_strdup(struct arena *arena, const char *text) __attribute__((returns_nonnull));
+/* Copies exactly `size` bytes and appends a NUL. */
 char *arena_strndup(struct arena *arena, const char *text, size_t size)
     __attribute__((returns_nonnull));
 char *arena_printf(struct arena *arena, const char *format, ...)
@@ -34,7 +35,7 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args)
     __attribute__((returns_nonnull, format(printf, 2, 0)));
 
 /* Calls `end` with `context` when the arena is freed or reset. Meant for other resources with the
- * lifetime of the arena. The last registered callback runs first. */
+ * lifetime of the arena. The callbacks run in the reverse order of their registration. */
 void arena_defer(struct arena *arena, void (*end)(void *context), void *context);
 
 /* Returns the number of bytes allocated since the arena was created or reset. If that number is

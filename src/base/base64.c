@@ -1,4 +1,4 @@
-/* Base64; see base64.h. */
+/* Encodes and decodes base64; see base64.h. */
 #include "base/base64.h"
 
 #include <stdint.h>
@@ -38,7 +38,8 @@ int base64_decode(struct arena *arena, const char *text, char **ret, size_t *ret
         if (*c == '=')
             padding++;
         else if (!found || padding)
-            return err_set(err, ERR_BAD_REQUEST, "not base64: byte %zu is '%c'",
+            return err_set(err, ERR_BAD_REQUEST,
+                           "invalid base64: unexpected character at byte %zu: '%c'",
                            (size_t)(c - text) + 1, *c);
         group = group << 6 | (found ? (uint32_t)(found - ALPHABET) : 0);
         if (++letters % 4)
@@ -47,8 +48,11 @@ int base64_decode(struct arena *arena, const char *text, char **ret, size_t *ret
         data[size++] = (char)(group >> 8 & 255);
         data[size++] = (char)(group & 255);
     }
-    if (letters % 4 || padding > 2)
-        return err_set(err, ERR_BAD_REQUEST, "not base64: %zu characters, not a multiple of four",
+    if (padding > 2)
+        return err_set(err, ERR_BAD_REQUEST, "invalid base64: more than two '=' at the end");
+    if (letters % 4)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "invalid base64: %zu characters, but the number must be a multiple of 4",
                        letters);
     size -= padding;
     data[size] = '\0';
@@ -89,7 +93,7 @@ int base64_decode_url(struct arena *arena, const char *text, char **ret, size_t 
         return result;
     /* Accept only the canonical text, because a token must have exactly one valid form. */
     if (strcmp(base64_encode_url(arena, data, size), text) != 0)
-        return err_set(err, ERR_BAD_REQUEST, "not base64 for URLs");
+        return err_set(err, ERR_BAD_REQUEST, "invalid base64url");
     *ret = data;
     *ret_size = size;
     return 0;

@@ -1,4 +1,4 @@
-/* Nested budgets of bytes; see budget.h. */
+/* Implements nested byte budgets; see budget.h. */
 #include "base/budget.h"
 
 #include "base/mem.h"
@@ -47,7 +47,8 @@ void budget_give_back(struct budget *budget, size_t size)
 {
     for (; budget; budget = budget->parent) {
         if (size > budget->used)
-            mem_panic("budget: %zu bytes given back, %zu charged", size, budget->used);
+            mem_panic("budget: %zu bytes were given back, but only %zu were charged", size,
+                      budget->used);
         budget->used -= size;
     }
 }

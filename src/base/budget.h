@@ -35,6 +35,8 @@ void budget_release(struct budget *budget);
 struct budget *budget_charge(struct budget *budget, size_t size);
 /* Charges `size` bytes even beyond the limits. Used for bytes that are allocated already. */
 void budget_force(struct budget *budget, size_t size);
+/* Gives `size` charged bytes of this budget and all its ancestors back. Aborts if a level has fewer
+ * charged bytes. */
 void budget_give_back(struct budget *budget, size_t size);
 
 /* Returns the child with the most charged bytes, or NULL if no child has charged bytes. */
@@ -42,15 +44,15 @@ struct budget *budget_largest(const struct budget *budget);
 
 struct budget_group {
     struct budget total;
-    size_t payer_max;
+    size_t payer_max;  /* maximum number of bytes per payer */
     struct map payers; /* struct budget_payer by name; only payers with at least one reference */
 };
 
 struct budget_payer {
     struct budget budget;
     struct budget_group *group;
-    char *name;
-    int references;
+    char *name;     /* the key in group->payers */
+    int references; /* at least 1 */
 };
 
 void budget_group_init(struct budget_group *group, size_t total_max, size_t payer_max);

@@ -1,4 +1,4 @@
-/* A growing byte buffer with a maximum; see buf.h. */
+/* Implements the growing byte buffer; see buf.h. */
 #include "base/buf.h"
 
 #include "base/mem.h"

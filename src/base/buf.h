@@ -30,15 +30,15 @@ void buf_vprintf(struct buf *buf, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 
 /* Returns room for `size` more bytes at buf->data + buf->size, or NULL if the buffer would exceed
- * its maximum. The caller writes there and calls buf_commit() with the number of bytes written. */
+ * its maximum; then `overflowed` is set. The caller writes there and calls buf_commit() with the
+ * number of bytes written. */
 char *buf_reserve(struct buf *buf, size_t size);
 void buf_commit(struct buf *buf, size_t size);
 
-/* Removes the first `size` bytes. */
+/* Removes the first `size` bytes, or all bytes if the buffer has fewer. */
 void buf_consume(struct buf *buf, size_t size);
 
-/* Returns the data as a malloc'ed string, which the caller frees. The buffer is empty afterwards.
- */
+/* Returns the data as a string, which the caller frees. The buffer is empty afterwards. */
 char *buf_take(struct buf *buf);
 
 #define _cleanup_buf_ _cleanup_(buf_release)

@@ -37,7 +37,7 @@ static inline void cleanup_fd(int *fd)
 #define _cleanup_free_ _cleanup_(cleanup_free)
 #define _cleanup_fd_   _cleanup_(cleanup_fd)
 
-/* DEFINE_CLEANUP(NAME) defines cleanup_NAME() for variables of type `struct NAME *`. It is written
+/* DEFINE_CLEANUP(NAME) defines cleanup_NAME() for variables of type `struct NAME *`. Use it
  * below the declaration of NAME_free(). */
 #define DEFINE_CLEANUP(name)                                                                       \
     static inline void cleanup_##name(struct name **pointer)                                       \

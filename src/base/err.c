@@ -1,4 +1,4 @@
-/* The error object; see err.h. */
+/* Implements the error object and the table of codes; see err.h. */
 #include "base/err.h"
 
 #include <errno.h>
@@ -43,6 +43,7 @@ enum err_code err_code_of_http(int status)
     return status >= 400 && status < 500 ? ERR_BAD_REQUEST : ERR_INTERNAL;
 }
 
+/* Ends the message with "…" if its full length, `wanted` bytes, does not fit. */
 static void mark_cut(struct err *err, int wanted)
 {
     static const char mark[] = "…";

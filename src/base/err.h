@@ -29,8 +29,8 @@ enum err_code {
     ERR_TIMEOUT,        /* the time limit passed */
     ERR_UNAVAILABLE,    /* not reachable or not ready now; a retry may succeed */
     ERR_UNSUPPORTED,    /* valid input that this program does not implement */
-    ERR_CANCELED,       /* the caller gave up */
-    ERR_IO,             /* a system call failed; `sys` is its errno */
+    ERR_CANCELED,       /* the caller canceled the operation */
+    ERR_IO,             /* input, output or a system call failed; err_set_errno() sets `sys` */
     ERR_USAGE,          /* a wrong command line */
     ERR_UNKNOWN,        /* any other failure; Kubernetes: status 500 without a reason */
     ERR_CODES,          /* number of codes */
@@ -46,7 +46,7 @@ struct err {
 
 #define ERR_INIT ((struct err){0})
 
-/* How a code is shown to users and clients. A table in err.c has one row per code. */
+/* The forms in which users and clients see a code. A table in err.c has one row per code. */
 struct err_info {
     const char *name;   /* "not found" */
     const char *reason; /* metav1.Status reason, "NotFound" */
@@ -56,21 +56,22 @@ struct err_info {
 
 const struct err_info *err_info(enum err_code code);
 
-/* Returns the code for the HTTP status of a response. If no code has this status, returns
+/* Returns the code for the HTTP status of a response. If several codes have this status, returns
+ * the first one of the enum: ERR_EXISTS for 409. If no code has this status, returns
  * ERR_BAD_REQUEST for 4xx and ERR_INTERNAL for others. */
 enum err_code err_code_of_http(int status);
 
-/* Set code and message, and return -code, so that an error path is one line: `return err_set(err,
- * ERR_INVALID, …);`. A message that does not fit into ERR_MESSAGE_MAX bytes is cut and ends with
- * "…". */
+/* err_set() and err_vset() set the code and the message and return -code, so that an error path is
+ * one line: `return err_set(err, ERR_INVALID, …);`. ERR_NONE becomes ERR_INTERNAL. A message that
+ * does not fit into ERR_MESSAGE_MAX bytes is cut and ends with "…". */
 int err_set(struct err *err, enum err_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int err_vset(struct err *err, enum err_code code, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 
-/* Sets "<message>: <strerror(errnum)>" and the code that fits errnum (ENOENT: not found, EEXIST:
- * exists, EACCES and EPERM: forbidden, ETIMEDOUT: timeout, ECONNREFUSED and similar: unavailable,
- * all others: ERR_IO). */
+/* Sets the message "<message>: <strerror(errnum)>", `sys`, and the code that fits errnum (ENOENT:
+ * not found, EEXIST: exists, EACCES and EPERM: forbidden, ETIMEDOUT: timeout, ECONNREFUSED and
+ * similar: unavailable, all others: ERR_IO). Returns -code. */
 int err_set_errno(struct err *err, int errnum, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,5 +1,5 @@
-/* Hashes; see hash.h. hash_bytes() is SipHash-1-3: one round per word and three at the end. The
- * hash tables of Rust and Python use the same function. Hashing a short text takes a few
+/* Implements hashes; see hash.h. hash_bytes() is SipHash-1-3: one round per word and three at the
+ * end. The hash tables of Rust and Python use the same function. Hashing a short text takes a few
  * nanoseconds. */
 #include "base/hash.h"
 

@@ -1,8 +1,9 @@
 /* An intrusive doubly linked list: an item embeds a `struct list_link`, and nothing is allocated.
  * To remove an item, the caller needs no pointer to the list.
  *
- * A zeroed `struct list_head` is an empty list. A list must not be copied or moved while it has
- * items, because the first and last items point to the head. */
+ * A zeroed `struct list_head` is an empty list. Any other list must not be copied or moved: its
+ * first and last items point to the head, and a head that was used and is empty again points to
+ * itself. */
 #ifndef TRAINYARD_BASE_LIST_H
 #define TRAINYARD_BASE_LIST_H
 
@@ -29,13 +30,14 @@ static inline bool list_is_empty(const struct list_head *list)
     return !list->head.next || list->head.next == &list->head;
 }
 
-/* Whether the item of this link is in a list. The link must have been zeroed before its first
- * use. */
+/* Returns whether the item of this link is in a list. The link must have been zeroed before its
+ * first use. */
 static inline bool list_is_linked(const struct list_link *link)
 {
     return link->next;
 }
 
+/* Inserts `link` before the link `before`, which may be the head of the list. */
 static inline void list_insert(struct list_link *before, struct list_link *link)
 {
     link->next = before;
@@ -89,7 +91,7 @@ static inline struct list_link *list_begin(const struct list_head *list)
     return list->head.next ? list->head.next : (struct list_link *)&list->head;
 }
 
-/* The first item as a `type *`, or NULL if the list is empty. */
+/* Returns the first item as a `type *`, or NULL if the list is empty. */
 #define LIST_FIRST(list, type, member)                                                             \
     (list_is_empty(list) ? NULL : CONTAINER_OF((list)->head.next, type, member))
 

@@ -1,4 +1,4 @@
-/* Logging to stderr; see log.h. */
+/* Writes log lines to stderr; see log.h. */
 #include "base/log.h"
 
 #include "base/buf.h"
@@ -89,8 +89,9 @@ static void crash_text_add(struct crash_text *text, const char *more)
         crash_text_add_char(text, *more);
 }
 
-/* Replaces characters that JSON would escape. The text comes from this program and rarely has such
- * characters. */
+/* Replaces quotes, backslashes and control characters, which JSON would escape, by '?'. Where char
+ * is signed, as on x86-64, also replaces all bytes outside ASCII. The text comes from this program
+ * and rarely has such characters. */
 static void crash_text_add_clean(struct crash_text *text, const char *more)
 {
     for (; *more; more++)

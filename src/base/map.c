@@ -1,4 +1,4 @@
-/* A hash map from string to pointer; see map.h. The table uses open addressing with linear probing
+/* Implements the hash map; see map.h. The table uses open addressing with linear probing
  * and is at most three quarters full. A removal moves the following entries back instead of leaving
  * a tombstone, so that a long-lived map does not become slow. */
 #include "base/map.h"

@@ -12,8 +12,8 @@ struct map_slot;
 
 struct map {
     struct map_slot *slots;
-    size_t capacity;
-    size_t count;
+    size_t capacity;          /* number of slots */
+    size_t count;             /* number of entries */
     struct hash_key hash_key; /* random; set when the first slots are allocated */
 };
 
@@ -26,7 +26,8 @@ void *map_put(struct map *map, const char *key, void *value);
 void *map_remove(struct map *map, const char *key); /* returns the removed value, or NULL */
 
 /* Visits all entries in an unspecified order: `for (size_t i = 0; map_next(&map, &i, &key,
- * &value);)`. The map must not change during the visit. */
+ * &value);)`. Returns false after the last entry. `ret_key` and `ret_value` may be NULL. The map
+ * must not change during the visit. */
 bool map_next(const struct map *map, size_t *position, const char **ret_key, void **ret_value);
 
 #endif

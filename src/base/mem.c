@@ -1,4 +1,4 @@
-/* Memory allocation that never fails; see mem.h. */
+/* Implements memory allocation that never returns NULL; see mem.h. */
 #include "base/mem.h"
 
 #include <malloc.h>
@@ -24,7 +24,7 @@ void mem_panic(const char *format, ...)
 static void *mem_check(void *pointer, size_t size)
 {
     if (!pointer)
-        mem_panic("out of memory: %zu bytes asked for", size);
+        mem_panic("out of memory: cannot allocate %zu bytes", size);
     return pointer;
 }
 

@@ -1,6 +1,6 @@
 /* Memory allocation that never returns NULL: if memory runs out, the program prints a message and
- * aborts. Therefore every input must have a limit. All other files call these functions instead of
- * malloc(). */
+ * aborts. Therefore every input must have a limit. Other files call these functions instead of
+ * malloc(), except where an allocation may fail. */
 #ifndef TRAINYARD_BASE_MEM_H
 #define TRAINYARD_BASE_MEM_H
 
@@ -11,6 +11,7 @@ void *mem_zalloc(size_t size) __attribute__((malloc, returns_nonnull));
 void *mem_calloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
 void *mem_realloc(void *pointer, size_t size) __attribute__((returns_nonnull));
 char *mem_strdup(const char *text) __attribute__((malloc, returns_nonnull));
+/* Copies exactly `size` bytes and appends a NUL. */
 char *mem_strndup(const char *text, size_t size) __attribute__((malloc, returns_nonnull));
 char *mem_printf(const char *format, ...)
     __attribute__((malloc, returns_nonnull, format(printf, 1, 2)));

@@ -1,4 +1,4 @@
-/* Points in time and their text form; see moment.h. */
+/* Reads the clocks, and formats and parses times; see moment.h. */
 #include "base/moment.h"
 
 #include "base/mem.h"
@@ -32,6 +32,9 @@ int64_t moment_wall_ms(void)
 
 /* The range of RFC 3339: from the start of the year 0 to the end of the year 9999. */
 static const int64_t FIRST_MS = -62167219200000, LAST_MS = 253402300799999;
+
+/* The longest duration that is accepted. A double represents it exactly. */
+static const double DURATION_MAX_MS = 9e15;
 
 /* Divides and rounds down, also for negative values. */
 static int64_t floor_div(int64_t value, int64_t by)
@@ -69,6 +72,7 @@ static int moment_digits(const char **text, int count)
     return value;
 }
 
+/* Takes one character that is in `any`. Returns this character, or -1 if another one comes next. */
 static int moment_expect(const char **text, const char *any)
 {
     if (**text == '\0' || !strchr(any, **text))
@@ -76,6 +80,8 @@ static int moment_expect(const char **text, const char *any)
     return *(*text)++;
 }
 
+/* Parses an optional fraction of a second. Returns milliseconds, or -1 if no digit follows the
+ * point. */
 static int parse_fraction_ms(const char **text)
 {
     if (**text != '.')
@@ -139,8 +145,8 @@ int moment_parse(const char *text, int64_t *ret_wall_ms, struct err *err)
                        .tm_sec = second};
     int64_t wall_ms = ((int64_t)timegm(&parts) - (int64_t)offset * 60) * 1000 + fraction;
     if (wall_ms < FIRST_MS || wall_ms > LAST_MS)
-        return err_set(err, ERR_BAD_REQUEST, "'%s' is not a time of the years 0000 to 9999 in UTC",
-                       text);
+        return err_set(err, ERR_BAD_REQUEST,
+                       "'%s' is out of range: the year in UTC must be from 0000 to 9999", text);
     *ret_wall_ms = wall_ms;
     return 0;
 }
@@ -207,9 +213,11 @@ int moment_parse_duration(const char *text, int64_t *ret_ms, struct err *err)
         size_t unit = 0, count = ARRAY_SIZE(UNITS);
         while (unit < count && strncmp(at, UNITS[unit].unit, strlen(UNITS[unit].unit)) != 0)
             unit++;
-        if (isnan(value) || unit == count || total + value * UNITS[unit].ms > 9e15)
+        if (isnan(value) || unit == count)
             return err_set(err, ERR_BAD_REQUEST,
                            "'%s' is not a duration, such as 90s, 1m30s or 500ms", text);
+        if (total + value * UNITS[unit].ms > DURATION_MAX_MS)
+            return err_set(err, ERR_BAD_REQUEST, "the duration '%s' is too long", text);
         total += value * UNITS[unit].ms;
         at += strlen(UNITS[unit].unit);
         if (*at == '\0')

@@ -1,4 +1,4 @@
-/* Random numbers; see rand.h. The generator is xoshiro256**, seeded by splitmix64. */
+/* Generates random numbers; see rand.h. The generator is xoshiro256**, seeded by splitmix64. */
 #include "base/rand.h"
 
 #include "base/hash.h"
@@ -73,7 +73,7 @@ void rand_secure(void *data, size_t size)
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            mem_panic("the kernel gives no random bytes");
+            mem_panic("cannot get random bytes from the kernel");
         at += got;
         size -= (size_t)got;
     }

@@ -1,7 +1,8 @@
-/* Random numbers from two sources. A generator with a seed returns the same numbers on every
- * machine, for simulation and training. If it is seeded with a key such as a sample number
- * (rand_init_keyed()), N workers together draw the same numbers as one worker would. Bytes from the
- * kernel are for values that an attacker must not guess. */
+/* Random numbers from two sources. A generator with a seed is for simulation and training. It
+ * returns the same numbers on every machine; only rand_normal() also depends on the C library. If
+ * it is seeded with a key such as a sample number (rand_init_keyed()), N workers together draw the
+ * same numbers as one worker would. Bytes from the kernel are for values that an attacker must not
+ * guess. */
 #ifndef TRAINYARD_BASE_RAND_H
 #define TRAINYARD_BASE_RAND_H
 
@@ -22,8 +23,9 @@ uint64_t rand_below(struct rand *rand, uint64_t limit);
 double rand_unit(struct rand *rand);   /* uniform in [0, 1) */
 double rand_normal(struct rand *rand); /* normal distribution, mean 0, standard deviation 1 */
 
-/* Random bytes from the kernel. rand_uuid() writes a version 4 UUID. rand_suffix() writes five
- * lower-case letters and digits, as Kubernetes appends them to metadata.generateName. */
+/* These functions get random bytes from the kernel. rand_secure() fills `data` with them.
+ * rand_uuid() writes a version 4 UUID. rand_suffix() writes five lower-case letters and digits, as
+ * Kubernetes appends them to metadata.generateName. */
 void rand_secure(void *data, size_t size);
 void rand_uuid(char text[37]);
 void rand_suffix(char text[6]);

@@ -77,14 +77,14 @@ static size_t step_size(const char *at, const char *end)
     return size ? size : 1;
 }
 
-/* Whether the character may be part of a credential and must be masked. */
+/* Returns whether the character may be part of a credential and must be masked. */
 static bool source_is_word(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
            (c & 0x80) != 0;
 }
 
-/* Whether the character is invalid UTF-8 or a control character, which a terminal would
+/* Returns whether the character is invalid UTF-8 or a control character, which a terminal would
  * interpret. */
 static bool source_is_control(const char *at, size_t size)
 {
@@ -109,7 +109,7 @@ static size_t append_shown(struct buf *buf, const char *at, size_t size, bool ma
     return utf8_columns(at, size);
 }
 
-/* Appends the line and a '^' below the place. Appends nothing if there is no such line or it is
+/* Appends the line and a '^' below the place. Appends nothing if the line does not exist or is
  * blank. */
 static void append_excerpt(struct buf *buf, const struct source *source, struct source_place place)
 {

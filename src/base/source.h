@@ -34,24 +34,24 @@ struct source_place {
     size_t line, column;
 };
 
-/* Like err_set(), but puts the place before the message and the line after it. The line is omitted
- * if it is blank, does not exist or does not fit into the message. */
+/* Like err_set(), but puts the place before the message, and the line of the text after the
+ * message. The line is omitted if it is blank, does not exist or does not fit, or if the column is
+ * 0. */
 int source_err_set(struct err *err, enum err_code code, const struct source *source,
                    struct source_place place, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
 /* Adds the place and the line, like source_err_set(), to an error from a function that does not
- * know the text. */
+ * know the text. Returns -code, like err_wrap(). */
 int source_err_wrap(struct err *err, const struct source *source, struct source_place place);
 
-/* source_value_place() returns the place of a value in its text.
- *
- * source_name_place() returns the place of the member's name if the name is in the same line as the
- * value, else the place of the value. */
+/* Returns the place of a value in its text. */
 struct source_place source_value_place(const struct json *value);
+/* Returns the place of the member's name if the name is in the same line as the value, else the
+ * place of the value. */
 struct source_place source_name_place(const struct source *source, const struct json *member);
 
-/* Whether the line does not exist or contains only spaces and tabs. */
+/* Returns whether the line does not exist or contains only spaces and tabs. */
 bool source_is_blank(const struct source *source, size_t line);
 
 #define source_err_set(...)  ERR_IS_NEGATIVE((source_err_set)(__VA_ARGS__))

@@ -1,4 +1,4 @@
-/* A state machine whose allowed transitions are data; see state_machine.h. */
+/* Checks and performs the transitions of state machines; see state_machine.h. */
 #include "base/state_machine.h"
 
 #include "base/mem.h"

@@ -26,13 +26,15 @@ struct state_machine {
 
 void state_machine_init(struct state_machine *machine, const char *subject,
                         const struct state_row *rows, int count, int initial);
-/* Sets a function that runs after each transition. It returns NULL, or a text with the rule that
- * the owner breaks in the new state; then the process prints the text and aborts. It gets the owner
- * with CONTAINER_OF(). */
+/* Sets a function that runs after each transition. It gets the owner of the machine with
+ * CONTAINER_OF(). It returns NULL if the owner fits the new state. Otherwise it returns a text that
+ * names the broken rule, and the program prints this text and aborts. */
 void state_machine_set_invariant(struct state_machine *machine,
                                  const char *(*invariant)(const struct state_machine *machine));
+/* Moves to `state`. Aborts if the table does not allow this transition. */
 void state_machine_move(struct state_machine *machine, int state);
 bool state_machine_may_move(const struct state_machine *machine, int state);
+/* Returns the name of the current state. */
 const char *state_machine_name(const struct state_machine *machine);
 void state_machine_release(struct state_machine *machine); /* aborts unless the state is final */
 

@@ -1,4 +1,4 @@
-/* Tests and conversions of strings; see str.h. */
+/* Tests and converts strings; see str.h. */
 #include "base/str.h"
 
 #include "base/arena.h"

@@ -57,6 +57,7 @@ bool utf8_is_valid(const char *text, size_t size)
     return true;
 }
 
+/* Decodes a valid character of `size` bytes. */
 static uint32_t utf8_decode(const char *text, size_t size)
 {
     uint32_t character = (unsigned char)*text & (size == 1 ? 0x7fu : 0xffu >> (size + 1));
@@ -84,7 +85,7 @@ size_t utf8_columns(const char *text, size_t size)
         {0x1f300, 0x1f64f, 2}, /* emoji */
         {0x1f680, 0x1f6ff, 2}, /* emoji */
         {0x1f900, 0x1f9ff, 2}, /* emoji */
-        {0x20000, 0x3fffd, 2}, /* the other Han planes */
+        {0x20000, 0x3fffd, 2}, /* Han of planes 2 and 3 */
     };
     uint32_t character = utf8_decode(text, size);
     for (size_t i = 0; i < ARRAY_SIZE(RANGES); i++)

@@ -17,7 +17,8 @@ size_t utf8_encode(uint32_t character, char text[4]);
 bool utf8_is_valid(const char *text, size_t size);
 
 /* Returns the number of terminal columns of the character of `size` bytes at `text`: 0 for
- * combining marks and zero-width characters, 2 for wide East Asian characters and emoji, else 1. */
+ * combining marks and zero-width characters, 2 for wide East Asian characters and emoji, else 1.
+ * Knows only the common ranges of these characters. */
 size_t utf8_columns(const char *text, size_t size);
 
 /* Returns the field width with which "%-*s" pads this text to `columns` columns. printf() counts

@@ -1,5 +1,5 @@
-/* A typed growing array: `VEC(struct pod *) pods = {0}; vec_push(&pods, pod); vec_release(&pods);`.
- */
+/* A typed growing array. Zeroed memory is an empty array: `VEC(struct pod *) pods = {0};
+ * vec_push(&pods, pod); vec_release(&pods);`. */
 #ifndef TRAINYARD_BASE_VEC_H
 #define TRAINYARD_BASE_VEC_H
 

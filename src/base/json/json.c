@@ -96,7 +96,8 @@ struct json *json_object(struct arena *arena)
     return json_make(arena, JSON_OBJECT);
 }
 
-static void unlink_behind(struct json *list, struct json *previous, struct json *value)
+/* Removes `value` from the list. `previous` is the item before it, or NULL. */
+static void unlink_after(struct json *list, struct json *previous, struct json *value)
 {
     if (previous)
         previous->next = value->next;
@@ -279,6 +280,7 @@ void json_append(struct json *array, struct json *value)
     json_list_append(array, value);
 }
 
+/* Returns the member, or NULL. Sets *ret to the item before it, or NULL if there is none. */
 static struct json *find_with_previous(struct json *object, const char *name, struct json **ret)
 {
     *ret = NULL;
@@ -297,7 +299,7 @@ struct json *json_set(struct arena *arena, struct json *object, const char *name
     struct json *previous, *old = find_with_previous(object, name, &previous);
     if (!value) {
         if (old)
-            unlink_behind(object, previous, old);
+            unlink_after(object, previous, old);
     } else if (!old) {
         value->name = arena_strdup(arena, name);
         json_list_append(object, value);
@@ -336,7 +338,7 @@ bool json_remove(struct json *object, const char *name)
         return false;
     struct json *previous, *member = find_with_previous(object, name, &previous);
     if (member)
-        unlink_behind(object, previous, member);
+        unlink_after(object, previous, member);
     return member != NULL;
 }
 
@@ -346,7 +348,7 @@ void json_remove_element(struct json *array, struct json *element)
     struct json *previous = NULL;
     JSON_EACH (item, array) {
         if (item == element) {
-            unlink_behind(array, previous, item);
+            unlink_after(array, previous, item);
             return;
         }
         previous = item;

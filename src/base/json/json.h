@@ -30,7 +30,8 @@ enum json_type {
  * trees. */
 struct json {
     enum json_type type;
-    uint32_t line, column; /* from 1; 0: unknown */
+    uint32_t line, column; /* from 1; 0: unknown; the JSON parser counts columns in bytes,
+                              the YAML parser in characters */
     uint32_t count;        /* number of members or elements */
     const char *name;      /* the member's name if the parent is an object, else NULL */
     struct json *next;     /* the next member or element of the parent, or NULL */
@@ -87,12 +88,13 @@ struct json *json_clone(struct arena *arena, const struct json *json);
 /* Like json_clone(), but returns an empty object if `json` is NULL or not an object. */
 struct json *json_clone_object(struct arena *arena, const struct json *json);
 /* Like json_clone(), but the copy shares memory with `base`, a similar tree: equal names, equal
- * strings, and equal items at the end of arrays and objects. `base` must outlive the copy, and
- * neither `base` nor the copy may be changed afterwards. If `base` is NULL, nothing is shared.
- * `json` must not be NULL. */
+ * strings, and equal items at the end of arrays and objects with the same number of items. `base`
+ * must outlive the copy, and neither `base` nor the copy may be changed afterwards. If `base` is
+ * NULL, nothing is shared. `json` must not be NULL. */
 struct json *json_clone_beside(struct arena *arena, const struct json *json,
                                const struct json *base);
-/* Compares two trees by value. The order of members does not matter. */
+/* Compares two trees by value. The order of members does not matter, and 1 equals 1.0. NULL equals
+ * only NULL. */
 bool json_equal(const struct json *a, const struct json *b);
 
 /* Queries. All accept NULL. If the value is missing or has another type, they return NULL or the
@@ -110,9 +112,9 @@ size_t json_count(const struct json *list); /* number of elements or members; 0 
 struct json *json_element(const struct json *array, size_t position);
 const char *json_type_name(enum json_type type); /* "an object", "a string", … */
 
-/* Changes. A value belongs to one tree only: clone a value to add it to a second tree. Setting a
- * member of a value that is not an object aborts, so code that changes untrusted input must check
- * the type first. */
+/* Changes. A value belongs to one tree only: clone a value to add it to a second tree. Except for
+ * json_remove(), these functions abort if `object` is not an object or `array` is not an array, so
+ * code that changes untrusted input must check the type first. */
 void json_append(struct json *array, struct json *value);
 /* Replaces the member of this name at its place, or appends a member. If `value` is NULL, removes
  * the member. Returns `value`. */
@@ -121,13 +123,16 @@ struct json *json_set(struct arena *arena, struct json *object, const char *name
 void json_set_string(struct arena *arena, struct json *object, const char *name, const char *text);
 void json_set_int(struct arena *arena, struct json *object, const char *name, int64_t value);
 void json_set_bool(struct arena *arena, struct json *object, const char *name, bool value);
-bool json_remove(struct json *object, const char *name); /* true if the member existed */
+/* Returns true if the member existed, and false if not or if the value is not an object. */
+bool json_remove(struct json *object, const char *name);
 void json_remove_element(struct json *array, struct json *element);
 /* Returns the member of this name. If it is missing or has another type, sets an empty object or
  * array first. */
 struct json *json_ensure_object(struct arena *arena, struct json *object, const char *name);
 struct json *json_ensure_array(struct arena *arena, struct json *object, const char *name);
 
+/* Visits each member of an object or element of an array; `list` may be NULL. If the body removes
+ * `item` from the list, the loop ends. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): a declared name cannot be in parentheses */
 #define JSON_EACH(item, list)                                                                      \
     for (struct json *item = json_first(list); (item) != NULL; (item) = (item)->next)

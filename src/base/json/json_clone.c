@@ -14,8 +14,8 @@ static bool is_same_text(const struct json *a, const struct json *b)
     return a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
 }
 
-/* Whether json_write() writes the same bytes for both. json_equal() would also accept another order
- * of members or another form of a number. */
+/* Returns whether json_write() writes the same bytes for both. json_equal() would also accept
+ * another order of members or another form of a number. */
 static bool clone_is_same(const struct json *a, const struct json *b)
 {
     if (a->type != b->type)
@@ -59,7 +59,7 @@ static const struct json *find_counterpart(const struct json *item, const struct
 
 /* Finds the equal items at the end of two lists of the same length. Returns the first of these
  * items in the base, or NULL if the last items differ. Sets *ret_count to the number of items
- * before it. */
+ * before the equal items. */
 static struct json *find_common_end(const struct json *list, const struct json *base,
                                     uint32_t *ret_count)
 {
@@ -82,12 +82,12 @@ static void clone_list(struct arena *arena, struct json *copy, const struct json
 {
     const struct json *from = json_first(base), *item = list->first;
     struct json *end = NULL;
-    uint32_t own = list->count;
+    uint32_t copied_count = list->count; /* number of items that are not shared */
     if (base && base->type == list->type && base->count == list->count)
-        end = find_common_end(list, base, &own);
+        end = find_common_end(list, base, &copied_count);
     copy->first = copy->last = NULL;
     copy->count = 0;
-    for (; copy->count < own; item = item->next) {
+    for (; copy->count < copied_count; item = item->next) {
         const struct json *other = find_counterpart(item, from);
         struct json *child = json_clone_beside(arena, item, other);
         if (item->name)

@@ -27,7 +27,7 @@ int json_file_write(const char *path, const struct json *object, struct err *err
     buf_init(&text, JSON_FILE_MAX);
     json_write_pretty(object, &text);
     if (text.overflowed)
-        return err_set(err, ERR_TOO_LARGE, "'%s' would be larger than %d bytes", path,
-                       JSON_FILE_MAX);
+        return err_set(err, ERR_TOO_LARGE, "cannot write '%s': it would be larger than %d bytes",
+                       path, JSON_FILE_MAX);
     return file_write_atomic(path, text.data, text.size, 0600, err);
 }

@@ -5,7 +5,8 @@
 
 #include "base/json/json.h"
 
-/* This function is inline because parsers call it for each value of a document. */
+/* Appends the value to an array or object. The caller sets the name of a member. Inline, because
+ * parsers call it for each value of a document. */
 static inline void json_list_append(struct json *list, struct json *value)
 {
     value->next = NULL;

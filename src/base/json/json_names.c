@@ -1,4 +1,4 @@
-/* Finds names in large objects; see json_names.h. */
+/* Finds members of large objects by name; see json_names.h. */
 #include "base/json/json_names.h"
 
 #include "base/mem.h"
@@ -25,8 +25,8 @@ static struct json **find_slot(struct json_names *names, const char *name, size_
     return &names->slots[i];
 }
 
-/* Allocates more than two slots per member and fills them. A search ends at an empty slot, so some
- * slots must stay empty. */
+/* Allocates more than two slots per member and puts all members into them. A search ends at an
+ * empty slot, so some slots must stay empty. */
 static void names_grow(struct json_names *names, const struct json *object)
 {
     if (!names->capacity) {
@@ -41,7 +41,7 @@ static void names_grow(struct json_names *names, const struct json *object)
         *find_slot(names, member->name, strlen(member->name)) = member;
 }
 
-/* Whether all names of the object are in rising order and `name` would continue that order. */
+/* Returns whether all names of the object are in rising order and `name` is above all of them. */
 static bool is_above_all(struct json_names *names, const struct json *object, const char *name)
 {
     if (names->order == JSON_NAMES_UNKNOWN) {

@@ -13,12 +13,13 @@
 #include "base/hash.h"
 #include "base/json/json.h"
 
-struct json_names { /* the caller zeroes it before the first call */
-    uint64_t filter;
-    struct json **slots;
-    size_t capacity;
+struct json_names {      /* the caller zeroes it before the first call */
+    uint64_t filter;     /* for small objects: one bit for each of 64 classes of names */
+    struct json **slots; /* the hash set of members; NULL: not needed yet */
+    size_t capacity;     /* number of slots */
+    /* Whether the names of the object are in rising order. */
     enum { JSON_NAMES_UNKNOWN, JSON_NAMES_RISE, JSON_NAMES_MIXED } order;
-    struct hash_key key;
+    struct hash_key key; /* random; set when the first slots are allocated */
 };
 
 void json_names_release(struct json_names *names);
@@ -29,8 +30,8 @@ bool json_names_add(struct json_names *names, const struct json *object, struct 
                     size_t size);
 
 /* Like json_get(), for an object that is queried many times. After the first query, a member that
- * is linked into the object without json_names_add() may not be found. A member that was removed
- * from the object must not be queried. */
+ * is linked into the object without json_names_add() may not be found. The name of a member that
+ * was removed from the object must not be queried. */
 struct json *json_names_find(struct json_names *names, const struct json *object, const char *name);
 
 #define _cleanup_json_names_ _cleanup_(json_names_release)

@@ -133,7 +133,7 @@ static int parser_unescape(struct parser *parser, char **at, char **out)
         return unescape_unicode(parser, at, out);
     const char *found = c ? strchr(FROM, c) : NULL;
     if (!found)
-        return fail(parser, *at, "a backslash is followed by none of \" \\ / b f n r t u");
+        return fail(parser, *at, "a backslash must be followed by one of \" \\ / b f n r t u");
     *at += 2;
     *(*out)++ = TO[found - FROM];
     return 0;
@@ -153,7 +153,7 @@ static int decode_string(struct parser *parser, char *at, char **ret_end)
         } else if (c < 0x20) {
             if (at == parser->end)
                 return fail(parser, parser->at - 1, "the string that starts here does not end");
-            return fail(parser, at, "byte 0x%02x may not stand in a string as it is", c);
+            return fail(parser, at, "byte 0x%02x must be escaped in a string", c);
         } else if (c >= 0x80) {
             size_t size = utf8_size(at, (size_t)(parser->end - at));
             if (size == 0)
@@ -254,7 +254,7 @@ static int parser_enter(struct parser *parser)
 {
     if (parser->depth_left-- == 0) {
         size_t depth = parser->limits->depth;
-        return fail(parser, parser->at, "nested deeper than %zu", depth);
+        return fail(parser, parser->at, "nested more than %zu levels deep", depth);
     }
     parser->at++;
     skip_space(parser);

@@ -56,27 +56,27 @@ static void write_special(struct buf *buf, const char *text, size_t size)
     }
 }
 
-/* Writes the string in quotes, followed by `behind`. A string without special bytes is the usual
+/* Writes the string in quotes, followed by `suffix`. A string without special bytes is the usual
  * case and is copied at once. */
-static void write_string(struct buf *buf, const char *text, size_t size, const char *behind,
-                         size_t behind_size)
+static void write_string(struct buf *buf, const char *text, size_t size, const char *suffix,
+                         size_t suffix_size)
 {
     size_t plain = plain_size(text, size);
-    char *room = buf_reserve(buf, plain + 2 + behind_size);
+    char *room = buf_reserve(buf, plain + 2 + suffix_size);
     if (!room)
         return;
     room[0] = '"';
     memcpy(room + 1, text, plain);
     if (plain == size) {
         room[size + 1] = '"';
-        memcpy(room + size + 2, behind, behind_size);
-        buf_commit(buf, size + 2 + behind_size);
+        memcpy(room + size + 2, suffix, suffix_size);
+        buf_commit(buf, size + 2 + suffix_size);
         return;
     }
     buf_commit(buf, plain + 1);
     write_special(buf, text + plain, size - plain);
     buf_append_char(buf, '"');
-    buf_append(buf, behind, behind_size);
+    buf_append(buf, suffix, suffix_size);
 }
 
 static void write_int(struct buf *buf, int64_t value)

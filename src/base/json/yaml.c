@@ -41,8 +41,8 @@ static struct source_place place_of(yaml_mark_t mark)
 #define FAIL(reader, mark, ...)                                                                    \
     source_err_set((reader)->err, ERR_BAD_REQUEST, &(reader)->source, place_of(mark), __VA_ARGS__)
 
-/* Reports bytes that libyaml cannot decode. libyaml gives only their offset, so this computes line
- * and column. */
+/* Reports bytes that libyaml cannot decode. libyaml gives only their offset, so this function
+ * computes line and column. */
 static int fail_undecodable(struct reader *reader)
 {
     yaml_mark_t mark = {0};
@@ -97,7 +97,7 @@ static int make_node(struct reader *reader, yaml_mark_t mark, enum json_type typ
                      struct json **ret)
 {
     if (reader->nodes_left-- == 0)
-        return FAIL(reader, mark, "more than %zu values, counting what aliases stand for",
+        return FAIL(reader, mark, "more than %zu values, counting those that aliases expand to",
                     reader->limits.nodes);
     struct json *json = ARENA_NEW(reader->arena, struct json);
     json->type = type;
@@ -127,10 +127,10 @@ static int check_tag(struct reader *reader, yaml_mark_t mark, const char *tag,
             continue;
         if (json->type == TAGS[i].types[0] || json->type == TAGS[i].types[1])
             return 0;
-        return FAIL(reader, mark, "this is %s, not what its tag '!!%s' says",
+        return FAIL(reader, mark, "the value is %s, but its tag is '!!%s'",
                     json_type_name(json->type), name);
     }
-    return FAIL(reader, mark, "the tag '%.*s' is not known", ERROR_TEXT_MAX, tag);
+    return FAIL(reader, mark, "unknown tag '%.*s'", ERROR_TEXT_MAX, tag);
 }
 
 static bool is_string_tag(const char *tag)
@@ -169,7 +169,7 @@ static int alias_expand(struct reader *reader, yaml_mark_t mark, const struct js
 {
     struct json *copy;
     if (++reader->aliased > YAML_ALIASED_MAX)
-        return FAIL(reader, mark, "aliases stand for more than %d values", (int)YAML_ALIASED_MAX);
+        return FAIL(reader, mark, "aliases expand to more than %d values", (int)YAML_ALIASED_MAX);
     int result = make_node(reader, mark, json->type, &copy);
     if (result < 0)
         return result;
@@ -180,7 +180,7 @@ static int alias_expand(struct reader *reader, yaml_mark_t mark, const struct js
     if (json->type != JSON_ARRAY && json->type != JSON_OBJECT)
         return 0;
     if (depth_left == 0)
-        return FAIL(reader, mark, "nested deeper than %zu", reader->limits.depth);
+        return FAIL(reader, mark, "nested more than %zu levels deep", reader->limits.depth);
     copy->first = copy->last = NULL;
     copy->count = 0;
     JSON_EACH (item, json) {
@@ -200,11 +200,12 @@ static int read_alias(struct reader *reader, const yaml_event_t *event, size_t d
     const char *name = (const char *)event->data.alias.anchor;
     const struct anchor *anchor = map_get(&reader->anchors, name);
     if (!anchor)
-        return FAIL(reader, event->start_mark, "no anchor '&%.*s' stands before this alias",
+        return FAIL(reader, event->start_mark, "no anchor '&%.*s' is defined before this alias",
                     ERROR_TEXT_MAX, name);
     if (!anchor->value)
-        return FAIL(reader, event->start_mark, "the alias '*%.*s' stands inside what it names",
-                    ERROR_TEXT_MAX, name);
+        return FAIL(reader, event->start_mark,
+                    "the alias '*%.*s' is inside the value that it refers to", ERROR_TEXT_MAX,
+                    name);
     return alias_expand(reader, event->start_mark, anchor->value, depth_left, ret);
 }
 
@@ -258,7 +259,7 @@ static int key_text(struct reader *reader, const struct json *key, yaml_mark_t m
         *ret = key->boolean ? "true" : "false";
         return 0;
     default:
-        return FAIL(reader, mark, "a key may not be %s: JSON knows only strings as names",
+        return FAIL(reader, mark, "a key may not be %s: JSON allows only strings as keys",
                     json_type_name(key->type));
     }
 }
@@ -359,9 +360,10 @@ static int read_collection(struct reader *reader, const yaml_event_t *event, siz
     const char *tag =
         (const char *)(is_mapping ? event->data.mapping_start.tag : event->data.sequence_start.tag);
     if (tag && !str_eq(tag, "!") && !str_eq(tag, is_mapping ? TAG_PREFIX "map" : TAG_PREFIX "seq"))
-        return FAIL(reader, event->start_mark, "the tag '%.*s' is not known", ERROR_TEXT_MAX, tag);
+        return FAIL(reader, event->start_mark, "unknown tag '%.*s'", ERROR_TEXT_MAX, tag);
     if (depth_left == 0)
-        return FAIL(reader, event->start_mark, "nested deeper than %zu", reader->limits.depth);
+        return FAIL(reader, event->start_mark, "nested more than %zu levels deep",
+                    reader->limits.depth);
     int result = make_node(reader, event->start_mark, is_mapping ? JSON_OBJECT : JSON_ARRAY, ret);
     if (result < 0)
         return result;
@@ -423,8 +425,9 @@ static int read_stream(struct reader *reader, struct json *documents)
     }
 }
 
-/* Whether the text starts like a JSON object. Then it is parsed as JSON, and as YAML only if that
- * fails. JSON is nearly a subset of YAML, but YAML treats surrogate pairs and tabs differently. */
+/* Returns whether the text starts like a JSON object. Such a text is parsed as JSON, and as YAML
+ * only if that fails. JSON is nearly a subset of YAML, but YAML treats surrogate pairs and tabs
+ * differently. */
 static bool looks_like_json(const char *text, size_t size)
 {
     size_t at = 0;

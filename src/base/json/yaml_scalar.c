@@ -46,7 +46,7 @@ static const char *skip_digits(const char *at)
     return at;
 }
 
-/* Whether the text matches [-+]? ( .digits | digits [.digits?] ) [ (e|E) [-+]? digits ]. */
+/* Returns whether the text matches [-+]? ( .digits | digits [.digits?] ) [ (e|E) [-+]? digits ]. */
 static bool is_float(const char *at)
 {
     at += *at == '-' || *at == '+';
@@ -71,7 +71,7 @@ static bool is_float(const char *at)
     return *at == '\0';
 }
 
-/* Whether this text, for which is_float() is true, is also a JSON number. */
+/* Returns whether this text, for which is_float() is true, is also a JSON number. */
 static bool is_json_number(const char *at)
 {
     at += *at == '-';
@@ -172,8 +172,7 @@ int yaml_scalar_resolve(struct arena *arena, const char *text, size_t size, stru
             continue;
         if (WORDS[i].word == WORD_NO_JSON)
             return err_set(err, ERR_BAD_REQUEST,
-                           "the number '%s' cannot stand in JSON: quote it if a string is meant",
-                           WORDS[i].text);
+                           "JSON has no number '%s': quote it if a string is meant", WORDS[i].text);
         json->type = WORDS[i].word == WORD_NULL ? JSON_NULL : JSON_BOOL;
         json->boolean = WORDS[i].word == WORD_TRUE;
         return 0;

@@ -1,6 +1,6 @@
 /* Writes a JSON tree as YAML in block style; see yaml.h. Lists have the indentation of their key,
  * as in kubectl. A string is unquoted only if every parser of YAML 1.1 and 1.2 reads it as that
- * string. A string of several lines is written as a literal block if possible, else quoted. */
+ * string. A value of several lines is written as a literal block if possible, else quoted. */
 #include "base/json/yaml.h"
 
 #include "base/json/yaml_scalar.h"
@@ -33,14 +33,15 @@ static uint32_t yaml_decode_utf8(const char *text, size_t size)
     }
 }
 
-/* Whether the character may be written unescaped. Returns false for line breaks and the byte order
- * mark. */
+/* Returns whether the character may be written unescaped. Returns false for line breaks and the
+ * byte order mark. */
 static bool is_printable(uint32_t c)
 {
     return (c >= 0x20 && c <= 0x7e) || (c >= 0xa0 && c <= 0xd7ff && c != 0x2028 && c != 0x2029) ||
            (c >= 0xe000 && c <= 0xfffd && c != 0xfeff) || c >= 0x10000;
 }
 
+/* Returns whether all characters are printable. `breaks_too` also allows line breaks and tabs. */
 static bool all_printable(const char *text, size_t size, bool breaks_too)
 {
     for (size_t at = 0, step; at < size; at += step) {
@@ -82,13 +83,14 @@ static void write_quoted(struct buf *buf, const char *text, size_t size)
     buf_append_char(buf, '"');
 }
 
-/* Whether some YAML parsers might read the text as a time or a number, for example in base 60. For
- * this program such a text is a string. */
+/* Returns whether a YAML parser might read the text as a number or a time. Some parsers know
+ * numbers and times that this program reads as strings, for example numbers in base 60. */
 static bool looks_like_number(const char *text)
 {
     return text[strspn(text, "0123456789+-.:_eExXTtZz ")] == '\0' && strpbrk(text, "0123456789");
 }
 
+/* Returns whether the string may be written without quotes. */
 static bool is_plain(const char *text, size_t size)
 {
     if (size == 0 || strchr("-?:,[]{}#&*!|>'\"%@`= <", text[0]) || text[size - 1] == ' ' ||

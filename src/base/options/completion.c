@@ -7,7 +7,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Replaces hyphens, which the name of a shell function must not have. */
+/* Writes the name of the shell function: "_" and the program's name, with '_' for each character
+ * that is no letter or digit. In POSIX shells, the name of a function has no hyphens. */
 static void write_function_name(struct buf *buf, const char *program)
 {
     buf_append_char(buf, '_');
@@ -15,8 +16,8 @@ static void write_function_name(struct buf *buf, const char *program)
         buf_append_char(buf, isalnum((unsigned char)*c) ? *c : '_');
 }
 
-/* Writes the cases of a shell `case` statement. Each adds the current word to the path if the word
- * names a subcommand. */
+/* Writes the cases of a shell `case` statement. Each case adds the current word to the path if the
+ * word names a subcommand. */
 static void write_path_cases(struct buf *buf, const struct program *program,
                              const struct command *const *list)
 {

@@ -19,7 +19,9 @@ static int config_check_names(const struct command *command, const struct option
         if (!option)
             result = options_refuse_unknown(command, "", member->name, strlen(member->name), err);
         else if (option->type == OPTION_CONFIG)
-            result = err_set(err, ERR_USAGE, "'%s' cannot stand in such a file", member->name);
+            result = err_set(err, ERR_USAGE,
+                             "'%s' is not allowed in an options file: give it on the command line",
+                             member->name);
         for (const struct json *other = member->next; result == 0 && other; other = other->next)
             if (options_find(command, other->name, strlen(other->name)) == option)
                 result = err_set(err, ERR_USAGE, "'%s' and '%s' are the same option", member->name,
@@ -52,13 +54,13 @@ int options_config_read(const struct command *command, const char *path, struct 
         return result;
     struct json *values = json_first(documents);
     if (json_count(documents) != 1 || values->type != JSON_OBJECT)
-        return err_set(err, ERR_USAGE,
-                       "'%s' is not a list of options and their values, such as 'steps: 400'",
+        return err_set(err, ERR_USAGE, "'%s' must map options to values, such as 'steps: 400'",
                        path);
     ret->values = values;
     return config_check_names(command, ret, err);
 }
 
+/* Returns the value as text, or NULL if it is null, an array or an object. */
 static const char *config_text(struct arena *arena, const struct json *value)
 {
     switch (value->type) {
@@ -86,11 +88,12 @@ int options_config_get(const struct command *command, const struct option_config
     size_t count = many ? json_count(value) : value ? 1 : 0;
     const char **texts = arena_alloc(config->arena, (count + 1) * sizeof(*texts));
     for (size_t i = 0; i < count; i++) {
-        texts[i] = config_text(config->arena, many ? json_element(value, i) : value);
+        const struct json *item = many ? json_element(value, i) : value;
+        texts[i] = config_text(config->arena, item);
         if (!texts[i])
-            return source_err_set(err, ERR_USAGE, &config->source, source_value_place(value),
+            return source_err_set(err, ERR_USAGE, &config->source, source_value_place(item),
                                   "'%s' takes a value, not %s", value->name,
-                                  json_type_name(value->type));
+                                  json_type_name(item->type));
     }
     *ret_member = value;
     *ret_texts = texts;

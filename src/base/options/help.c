@@ -10,7 +10,8 @@ enum {
     NAME_MAX_BYTES = 256,
 };
 
-/* Returns the number of terminal columns of a UTF-8 text. Continuation bytes take no column. */
+/* Returns the number of characters of a UTF-8 text. Each of them takes one column, because help
+ * texts have no wide characters. */
 static size_t columns_of(const char *text, size_t size)
 {
     size_t columns = 0;
@@ -93,6 +94,7 @@ static void write_wrapped(struct buf *buf, const char *text, size_t indent)
         wrap_end_line(&wrap);
 }
 
+/* If the list or its subcommands contain `wanted`, appends its path and returns true. */
 static bool path_in(const struct command *const *list, const struct command *wanted,
                     struct buf *buf)
 {
@@ -235,7 +237,7 @@ void options_write_help(const struct program *program, const struct command *com
         buf_printf(buf, "Usage: %s COMMAND\n", program->name);
         write_about(buf, program->summary, program->description);
         write_commands(buf, program->commands);
-        buf_printf(buf, "\n'%s help COMMAND' says more about one of them.\n", program->name);
+        buf_printf(buf, "\nRun '%s help COMMAND' for more about a command.\n", program->name);
         return;
     }
     buf_printf(buf, "Usage: %s", program->name);

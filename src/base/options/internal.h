@@ -4,8 +4,9 @@
 
 #include "base/options/options.h"
 
-/* Like options_parse(), but accepts --help and -h if `ret_help` is not NULL. If one of them is
- * given, sets *ret_help to true, returns 0 and sets no other output. */
+/* Like options_parse(), but accepts --help and -h if `ret_help` is not NULL. *ret_help must be
+ * false before the call. If one of the two options is given, sets *ret_help to true and returns 0;
+ * then *ret_arguments is not set, and `values` must be neither used nor released. */
 int options_parse_or_help(const struct command *command, int argc, char *const *argv, void *values,
                           const char ***ret_arguments, size_t *ret_count, bool *ret_help,
                           struct err *err);
@@ -19,7 +20,8 @@ const struct option *options_find(const struct command *command, const char *nam
 int options_refuse_unknown(const struct command *command, const char *prefix, const char *name,
                            size_t size, struct err *err);
 
-/* Reads the config file and checks that every name in it is an option of the command. */
+/* Reads the config file and checks that every name in it is an option of the command. The caller
+ * frees ret->arena, also after an error. */
 int options_config_read(const struct command *command, const char *path, struct option_config *ret,
                         struct err *err);
 /* Gets the values of an option in the config file as strings, which are never NULL. Only an
@@ -48,7 +50,8 @@ void options_path(const struct program *program, const struct command *command, 
 /* Appends the part of a usage line that follows the command's path: "[OPTION…] FILE…". */
 void options_write_arguments(const struct command *command, struct buf *buf);
 
-/* Appends the description of an option: its help, choices, default and environment variables. */
+/* Appends the description of an option: its help, choices, default, aliases and environment
+ * variables. */
 void options_write_sentence(const struct option *option, struct buf *buf);
 
 /* Returns `row` itself. If `row` is the end of a table, returns the first row of the table that

@@ -1,6 +1,6 @@
 /* The whole main() of a program: finds the command, parses its options and runs it; see options.h.
  * Requested help goes to stdout. A usage error goes to stderr with exit code 2. If stdout cannot be
- * written, a command fails unless its row has `narrates`. */
+ * written, a command fails unless its row has `output_is_progress`. */
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/options/internal.h"
@@ -32,8 +32,9 @@ static void write_help(const struct program *program, const struct command *comm
 }
 
 /* Flushes stdout and returns the exit code. Write errors of stdout, such as a full disk, are
- * detected here at the latest. A closed pipe (`| head`) is not an error. */
-static int main_finish(const struct program *program, int code, bool must_arrive)
+ * detected here at the latest. If `output_required`, such an error makes a successful command fail.
+ * A closed pipe (`| head`) is not an error. */
+static int main_finish(const struct program *program, int code, bool output_required)
 {
     bool failed = ferror(stdout);
     errno = 0;
@@ -41,9 +42,9 @@ static int main_finish(const struct program *program, int code, bool must_arrive
         failed = true;
     if (!failed || errno == EPIPE)
         return code;
-    fprintf(stderr, "%s: standard output could not be written%s%s: the output is incomplete\n",
+    fprintf(stderr, "%s: cannot write standard output%s%s: the output is incomplete\n",
             program->name, errno ? ": " : "", errno ? strerror(errno) : "");
-    return code == 0 && must_arrive ? err_info(ERR_IO)->exit_code : code;
+    return code == 0 && output_required ? err_info(ERR_IO)->exit_code : code;
 }
 
 static int print_help(const struct program *program, const struct command *command)
@@ -52,7 +53,7 @@ static int print_help(const struct program *program, const struct command *comma
     return main_finish(program, 0, true);
 }
 
-/* Prints the failure as a JSON event if the command runs with `--log json`. */
+/* Prints the failure to stdout as a JSON event if the command runs with `--log json`. */
 static void log_failure(const struct command *command, const void *values, const struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -65,8 +66,9 @@ static void log_failure(const struct command *command, const void *values, const
     printf("%s\n", json_to_string(arena, line));
 }
 
-static int main_complain(const struct program *program, const struct command *command,
-                         const struct err *err)
+/* Prints a usage error and returns its exit code. `command` is NULL if no command was found. */
+static int main_fail_usage(const struct program *program, const struct command *command,
+                           const struct err *err)
 {
     _cleanup_buf_ struct buf path;
     buf_init(&path, TEXT_MAX);
@@ -77,7 +79,7 @@ static int main_complain(const struct program *program, const struct command *co
     return err_info(ERR_USAGE)->exit_code;
 }
 
-/* Whether `word` is one of `words`. `words` is a list such as "start|run", or NULL. */
+/* Returns whether `word` is one of `words`. `words` is a list such as "start|run", or NULL. */
 static bool word_is_among(const char *words, const char *word)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -98,8 +100,8 @@ static const char *find_synonym(const struct command *const *list, const char *w
     return NULL;
 }
 
-static int complain_unknown(const struct program *program, const struct command *parent,
-                            const struct command *const *list, const char *word)
+static int fail_unknown_command(const struct program *program, const struct command *parent,
+                                const struct command *const *list, const char *word)
 {
     struct err err = ERR_INIT;
     VEC(const char *) names = {0};
@@ -115,7 +117,7 @@ static int complain_unknown(const struct program *program, const struct command 
         err_set(&err, ERR_USAGE, "unknown command '%s': did you mean '%s'?", word, nearest);
     else
         err_set(&err, ERR_USAGE, "unknown command '%s'", word);
-    return main_complain(program, parent, &err);
+    return main_fail_usage(program, parent, &err);
 }
 
 /* Runs `command`. `parent` is its parent if `command` is a subcommand, else NULL. */
@@ -128,7 +130,7 @@ static int command_run(const struct program *program, const struct command *pare
     size_t count = 0;
     bool help = false;
     if (options_parse_or_help(command, argc, argv, values, &arguments, &count, &help, &err) < 0)
-        return main_complain(program, command, &err);
+        return main_fail_usage(program, command, &err);
     if (help)
         return print_help(program, command);
     int code = command->run ? command->run(values, count, arguments, &err)
@@ -136,12 +138,12 @@ static int command_run(const struct program *program, const struct command *pare
     if (code < 0) {
         fprintf(stderr, "%s: %s\n", program->name, err.message);
         code = err_info((enum err_code) - code)->exit_code;
-        if (command->narrates)
+        if (command->output_is_progress)
             log_failure(command, values, &err);
     }
     free(arguments);
     options_release(command, values);
-    return main_finish(program, code, !command->narrates);
+    return main_finish(program, code, !command->output_is_progress);
 }
 
 static bool is_help(const char *word)
@@ -162,9 +164,9 @@ static int print_for_package(const struct program *program, const char *version,
     else if (argc > 1 && str_eq(argv[1], "bash"))
         options_write_completion(program, argv[1], &text);
     else
-        err_set(&err, ERR_USAGE, "--completion: name the shell (bash)");
+        err_set(&err, ERR_USAGE, "--completion needs the name of a shell: bash");
     if (err.code)
-        return main_complain(program, NULL, &err);
+        return main_fail_usage(program, NULL, &err);
     fwrite(text.data, 1, text.size, stdout);
     return main_finish(program, 0, true);
 }
@@ -180,7 +182,7 @@ static int main_help(const struct program *program, const char *version, int arg
     for (int i = 0; i < argc; i++) {
         const struct command *found = command_find(list, argv[i]);
         if (!found)
-            return complain_unknown(program, command, list, argv[i]);
+            return fail_unknown_command(program, command, list, argv[i]);
         command = found;
         list = found->subcommands;
     }
@@ -224,7 +226,7 @@ int options_main(const struct program *program, const char *version, int argc, c
         if (!found && command && is_help(argv[at]))
             return print_help(program, command);
         if (!found)
-            return complain_unknown(program, command, list, argv[at]);
+            return fail_unknown_command(program, command, list, argv[at]);
         parent = command;
         command = found;
         list = found->subcommands;

@@ -6,8 +6,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Writes text for roff: escapes backslashes and hyphens, and protects a dot or quote at the start
- * of a line. */
+/* Writes text for roff: escapes backslashes and hyphens, and protects a dot or an apostrophe at
+ * the start of a line. */
 static void man_write_text(struct buf *buf, const char *text, size_t size)
 {
     bool line_start = true;
@@ -128,5 +128,5 @@ void options_write_man(const struct program *program, const char *version, struc
     buf_append_str(buf, ".SH ENVIRONMENT\n");
     write_environment(buf, program, program->commands);
     buf_append_str(buf, ".SH EXIT STATUS\n0 on success, 1 on failure, 2 for a wrong command line; "
-                        "128 and the number of the signal where one ended it.\n");
+                        "128 plus the signal number if a signal ended the command.\n");
 }

@@ -56,8 +56,8 @@ static bool is_given(const struct parse *parse, const struct option *option)
     return parse->given[row / 64] >> row % 64 & 1;
 }
 
-/* Whether the variable is a service link: Kubernetes sets NAME_PORT=tcp://… in pods for each
- * Service NAME. */
+/* Returns whether the variable is a service link: Kubernetes sets NAME_PORT=tcp://… in pods for
+ * each Service NAME. */
 static bool is_service_link(const char *name, const char *text)
 {
     return str_has_suffix(name, "_PORT") && strstr(text, "://");
@@ -250,7 +250,7 @@ static int options_check_arguments(const struct parse *parse)
                        command->arguments_min - count == 1 ? " is" : "s are",
                        command->arguments ? command->arguments : "see --help");
     if (count > command->arguments_max)
-        return err_set(parse->err, ERR_USAGE, "'%s' is one argument too many",
+        return err_set(parse->err, ERR_USAGE, "unexpected argument '%s'",
                        parse->arguments.items[command->arguments_max]);
     int result = 0;
     for (size_t i = 0; command->arguments_are_paths && result == 0 && i < count; i++)

@@ -31,11 +31,12 @@ enum option_type {
     OPTION_CHOICE, /* const char *, one of `choices` ("text|json") */
     OPTION_LIST,   /* struct option_list; the option may be given any number of times */
     OPTION_PATH,   /* const char *, a file path; a URL is refused */
-    OPTION_CONFIG, /* struct option_config: a YAML or JSON file with values for the other rows */
+    OPTION_CONFIG, /* struct option_config: a YAML or JSON file with values for the other rows; its
+                      row has no default */
 };
 
 struct option_list {
-    const char **items; /* malloc'ed; options_release() frees it */
+    const char **items; /* allocated; options_release() frees it */
     size_t count;
 };
 
@@ -95,7 +96,7 @@ struct command {
     /* The output of the command only reports progress, so the command does not fail if its output
      * cannot be written. If the command has an option --log with the value "json", a failure is
      * also printed as a JSON event. */
-    bool narrates;
+    bool output_is_progress;
     /* Runs the command with the parsed values and the remaining arguments. Returns the exit code,
      * or a negative error, which options_main() prints. */
     int (*run)(const void *values, size_t count, const char *const *arguments, struct err *err);
@@ -118,10 +119,11 @@ struct program {
 /* Parses argv (without the command's name) into `values` (values_size bytes). Options may be
  * anywhere before "--". '_' in a name is read as '-'. Returns 0, -ERR_USAGE for a wrong command
  * line, or the error with which the config file cannot be read or parsed. For an unknown option,
- * the message suggests a similar name. On success the caller frees *ret_arguments and calls
- * options_release(). */
+ * the message suggests a similar name. On success *ret_arguments is an array of *ret_count
+ * arguments and a NULL; the caller frees it and calls options_release(). */
 int options_parse(const struct command *command, int argc, char *const *argv, void *values,
                   const char ***ret_arguments, size_t *ret_count, struct err *err);
+/* Frees what options_parse() allocated for `values`. */
 void options_release(const struct command *command, void *values);
 
 /* Returns the parsed values as an object, to record how a command was run. Contains the options
@@ -134,10 +136,12 @@ struct json *options_to_json(struct arena *arena, const struct command *command,
  * the exit code. */
 int options_main(const struct program *program, const char *version, int argc, char **argv);
 
+/* Appends the help of the command, or of the program if `command` is NULL. */
 void options_write_help(const struct program *program, const struct command *command,
                         struct buf *buf);
+/* Appends one man page with all commands. */
 void options_write_man(const struct program *program, const char *version, struct buf *buf);
-/* Supports only the shell "bash", and writes nothing for other shells. */
+/* Appends a completion script. Supports only the shell "bash"; appends nothing for other shells. */
 void options_write_completion(const struct program *program, const char *shell, struct buf *buf);
 
 #endif

@@ -46,10 +46,10 @@ int options_check_path(const char *text, struct err *err)
 {
     if (!strstr(text, "://"))
         return 0;
-    return err_set(err, ERR_USAGE,
-                   "'%s' is not on a file system: mount a volume (a PersistentVolumeClaim) and "
-                   "give a path on it",
-                   text);
+    return err_set(
+        err, ERR_USAGE,
+        "'%s' is a URL, not a path: mount a volume (a PersistentVolumeClaim) and give a path on it",
+        text);
 }
 
 static int to_int(const struct option *option, const char *text, int64_t *ret, struct err *err)
@@ -88,7 +88,7 @@ static int value_store(const struct option *option, const char *text, void *targ
         return to_real(option, text, target, err);
     case OPTION_CHOICE:
         if (!is_choice(option->choices, text))
-            return err_set(err, ERR_USAGE, "'%s' is none of %s", text, option->choices);
+            return err_set(err, ERR_USAGE, "'%s' is not one of %s", text, option->choices);
         *(const char **)target = text;
         return 0;
     case OPTION_PATH:

@@ -7,14 +7,16 @@
 #include <string.h>
 
 struct flags {
-    bool any_case, dot_all, lines;
+    bool any_case; /* i: ignore the case of ASCII letters */
+    bool dot_all;  /* s: the dot also matches a line break */
+    bool lines;    /* m: ^ and $ also match at line breaks */
 };
 
 struct parser {
     struct arena *arena;
-    const char *whole, *at;
-    struct flags flags;
-    int depth;
+    const char *whole, *at; /* the expression, and the current position in it */
+    struct flags flags;     /* the flags at the current position */
+    int depth;              /* number of open groups */
     struct err *err;
 };
 
@@ -124,10 +126,10 @@ static const struct pattern_node *character_node(struct parser *parser, uint32_t
     return set_node(parser, &set, false);
 }
 
-static const struct pattern_node *edge_node(struct parser *parser, enum pattern_op op)
+static const struct pattern_node *assertion_node(struct parser *parser, enum pattern_op op)
 {
-    struct pattern_node *node = node_new(parser, NODE_EDGE);
-    node->edge = op;
+    struct pattern_node *node = node_new(parser, NODE_ASSERTION);
+    node->assertion = op;
     return node;
 }
 
@@ -159,9 +161,9 @@ static int take_class_item(struct parser *parser, const char *start,
     const char *item = parser->at;
     uint32_t first;
     if (str_has_prefix(item, "[:") && strstr(item, ":]")) {
-        const char *behind = pattern_set_add_named(parser->arena, set, item);
-        if (behind) {
-            parser->at = behind;
+        const char *after = pattern_set_add_named(parser->arena, set, item);
+        if (after) {
+            parser->at = after;
             return 0;
         }
         return parser_fail(parser, "invalid character class range", item,
@@ -209,11 +211,11 @@ static int take_class(struct parser *parser, const struct pattern_node **ret)
 
 /* ---- Groups and repetitions ------------------------------------------------------------------ */
 
-static int take_either(struct parser *parser, const struct pattern_node **ret);
+static int take_alternation(struct parser *parser, const struct pattern_node **ret);
 
-/* Parses "?i", "?i-s:" or "?P<name>" after the parenthesis. Sets *ret_only to true if the
+/* Parses "?i", "?i-s:" or "?P<name>" after the parenthesis. Sets *ret_flags_only to true if the
  * parentheses only set flags and contain no group. */
-static int take_group_head(struct parser *parser, const char *start, bool *ret_only)
+static int take_group_head(struct parser *parser, const char *start, bool *ret_flags_only)
 {
     const char *at = parser->at + 1;
     bool value = true;
@@ -244,7 +246,7 @@ static int take_group_head(struct parser *parser, const char *start, bool *ret_o
             continue;
         case ':':
         case ')':
-            *ret_only = *at == ')';
+            *ret_flags_only = *at == ')';
             parser->at = at + (*at == ':');
             return 0;
         default:
@@ -260,22 +262,22 @@ static int take_group(struct parser *parser, const struct pattern_node **ret)
 {
     const char *start = parser->at++;
     const struct flags outside = parser->flags;
-    bool only = false;
+    bool flags_only = false;
     if (parser->depth == PATTERN_DEPTH_MAX)
         return parser_fail(parser, "expression nests too deeply", parser->whole,
                            strlen(parser->whole));
     if (*parser->at == '?') {
-        int result = take_group_head(parser, start, &only);
+        int result = take_group_head(parser, start, &flags_only);
         if (result < 0)
             return result;
     }
-    if (only) { /* the flags apply until the end of the enclosing group */
+    if (flags_only) { /* the flags apply until the end of the enclosing group */
         parser->at++;
         *ret = node_new(parser, NODE_EMPTY);
         return 0;
     }
     parser->depth++;
-    int result = take_either(parser, ret);
+    int result = take_alternation(parser, ret);
     parser->depth--;
     if (result < 0)
         return result;
@@ -370,15 +372,17 @@ static int take_backslash(struct parser *parser, const struct pattern_node **ret
     static const struct {
         char letter;
         enum pattern_op op;
-    } edges[] = {
-        {'A', OP_TEXT_BEGIN}, {'z', OP_TEXT_END}, {'b', OP_WORD_EDGE}, {'B', OP_NO_WORD_EDGE}};
+    } assertions[] = {{'A', OP_TEXT_BEGIN},
+                      {'z', OP_TEXT_END},
+                      {'b', OP_WORD_BOUNDARY},
+                      {'B', OP_NO_WORD_BOUNDARY}};
     char letter = *++parser->at;
     struct pattern_set_builder set = {0};
     uint32_t character;
-    for (size_t i = 0; i < ARRAY_SIZE(edges); i++) {
-        if (letter == edges[i].letter) {
+    for (size_t i = 0; i < ARRAY_SIZE(assertions); i++) {
+        if (letter == assertions[i].letter) {
             parser->at++;
-            *ret = edge_node(parser, edges[i].op);
+            *ret = assertion_node(parser, assertions[i].op);
             return 0;
         }
     }
@@ -408,11 +412,11 @@ static int take_atom(struct parser *parser, const struct pattern_node **ret)
         return 0;
     case '^':
         parser->at++;
-        *ret = edge_node(parser, parser->flags.lines ? OP_LINE_BEGIN : OP_TEXT_BEGIN);
+        *ret = assertion_node(parser, parser->flags.lines ? OP_LINE_BEGIN : OP_TEXT_BEGIN);
         return 0;
     case '$':
         parser->at++;
-        *ret = edge_node(parser, parser->flags.lines ? OP_LINE_END : OP_TEXT_END);
+        *ret = assertion_node(parser, parser->flags.lines ? OP_LINE_END : OP_TEXT_END);
         return 0;
     default:
         *ret = character_node(parser, take_character(parser));
@@ -430,28 +434,28 @@ static const struct pattern_node *node_join(struct parser *parser, enum pattern_
     return node;
 }
 
-static int take_both(struct parser *parser, const struct pattern_node **ret)
+static int take_concatenation(struct parser *parser, const struct pattern_node **ret)
 {
     const struct pattern_node *all = node_new(parser, NODE_EMPTY), *next;
     while (*parser->at && *parser->at != '|' && *parser->at != ')') {
         int result = take_repeated(parser, &next);
         if (result < 0)
             return result;
-        all = node_join(parser, NODE_BOTH, all, next);
+        all = node_join(parser, NODE_CONCATENATION, all, next);
     }
     *ret = all;
     return 0;
 }
 
-static int take_either(struct parser *parser, const struct pattern_node **ret)
+static int take_alternation(struct parser *parser, const struct pattern_node **ret)
 {
     const struct pattern_node *all, *next;
-    int result = take_both(parser, &all);
+    int result = take_concatenation(parser, &all);
     while (result == 0 && *parser->at == '|') {
         parser->at++;
-        result = take_both(parser, &next);
+        result = take_concatenation(parser, &next);
         if (result == 0)
-            all = node_join(parser, NODE_EITHER, all, next);
+            all = node_join(parser, NODE_ALTERNATION, all, next);
     }
     if (result == 0)
         *ret = all;
@@ -462,7 +466,7 @@ int pattern_parse(struct arena *arena, const char *expression, const struct patt
                   struct err *err)
 {
     struct parser parser = {.arena = arena, .whole = expression, .at = expression, .err = err};
-    int result = take_either(&parser, ret);
+    int result = take_alternation(&parser, ret);
     if (result < 0)
         return result;
     return *parser.at == ')' ? parser_fail(&parser, "unexpected )", expression, strlen(expression))

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORK_MAX = 50 * 1000 * 1000, NO_CHARACTER = 0x110000 };
+enum {
+    WORK_MAX = 50 * 1000 * 1000, /* limit of search.work */
+    NO_CHARACTER = 0x110000,     /* the "character" before and after the text */
+};
 
 /* A set of OP_SET steps: the states that partial matches have reached. */
 struct places {
@@ -18,11 +21,11 @@ struct places {
 
 struct search {
     const struct pattern *pattern;
-    struct places now, next;
-    uint32_t *stack;  /* steps that search_reach() must still visit */
-    uint64_t *marked; /* for each step: the value of `round` at its last visit */
+    struct places now, next; /* the steps before and after the current character */
+    uint32_t *stack;         /* steps that search_reach() must still visit */
+    uint64_t *marked;        /* for each step: the value of `round` at its last visit */
     uint64_t round;
-    size_t work;
+    size_t work; /* number of visits to steps */
     bool found;
 };
 
@@ -32,7 +35,7 @@ static bool pattern_is_word(uint32_t character)
            (character >= 'a' && character <= 'z') || character == '_';
 }
 
-/* Whether an assertion such as OP_LINE_BEGIN is true between these two characters. */
+/* Returns whether an assertion such as OP_LINE_BEGIN is true between these two characters. */
 static bool step_passes(enum pattern_op op, uint32_t before, uint32_t after)
 {
     switch (op) {
@@ -44,9 +47,9 @@ static bool step_passes(enum pattern_op op, uint32_t before, uint32_t after)
         return before == NO_CHARACTER || before == '\n';
     case OP_LINE_END:
         return after == NO_CHARACTER || after == '\n';
-    case OP_WORD_EDGE:
+    case OP_WORD_BOUNDARY:
         return pattern_is_word(before) != pattern_is_word(after);
-    case OP_NO_WORD_EDGE:
+    case OP_NO_WORD_BOUNDARY:
         return pattern_is_word(before) == pattern_is_word(after);
     default:
         return false;
@@ -168,7 +171,7 @@ int pattern_find(const struct pattern *pattern, const char *text, size_t size, b
     free(lists);
     if (!search.found && search.work > WORK_MAX)
         return err_set(err, ERR_TOO_LARGE,
-                       "a text of %zu bytes is too long for an expression of %zu steps", size,
+                       "the text of %zu bytes is too long for an expression with %zu steps", size,
                        pattern->count);
     *ret = search.found;
     return 0;

@@ -1,8 +1,8 @@
-/* Regular expressions in the syntax of Go and RE2. The only query is whether the text contains a
- * match. All alternatives are followed in parallel, so for any input the time is at most
- * proportional to the size of the expression times the size of the text. The syntax has no
- * look-around and no back references. The code is fuzzed, because both the expression and the text
- * come from users. */
+/* Regular expressions in the syntax of Go and RE2, for the schemas of CRDs. The flag i ignores the
+ * case of ASCII letters only. The only query is whether the text contains a match. All alternatives
+ * are followed in parallel, so for any input the time is at most proportional to the size of the
+ * expression times the size of the text. The syntax has no look-around and no back references. The
+ * code is fuzzed, because both the expression and the text come from users. */
 #ifndef TRAINYARD_BASE_PATTERN_PATTERN_H
 #define TRAINYARD_BASE_PATTERN_PATTERN_H
 
@@ -26,8 +26,8 @@ struct pattern;
 int pattern_compile(struct arena *arena, const char *expression, const struct pattern **ret,
                     struct err *err);
 
-/* Sets *ret to true if the text contains a match, else to false. Returns 0, or -ERR_TOO_LARGE if
- * the search is ended after a fixed amount of work without a result. */
+/* Sets *ret to true if the text contains a match, else to false. Returns 0, or -ERR_TOO_LARGE if a
+ * fixed amount of work gave no result. */
 int pattern_find(const struct pattern *pattern, const char *text, size_t size, bool *ret,
                  struct err *err);
 

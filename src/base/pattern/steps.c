@@ -2,8 +2,8 @@
  * to allocate them at once. */
 #include "base/pattern/tree.h"
 
-/* Returns the number of steps of a node. If it exceeds PATTERN_PROGRAM_MAX, returns any number
- * above that limit. A concatenation is a chain of `left` pointers that may be as long as the
+/* Returns the number of steps of a node. If the number exceeds PATTERN_PROGRAM_MAX, returns any
+ * number above that limit. A concatenation is a chain of `left` pointers that may be as long as the
  * expression, so a loop follows it, not a recursion. */
 static size_t count_steps(const struct pattern_node *node)
 {
@@ -13,12 +13,12 @@ static size_t count_steps(const struct pattern_node *node)
         case NODE_EMPTY:
             return count;
         case NODE_SET:
-        case NODE_EDGE:
+        case NODE_ASSERTION:
             return count + 1;
-        case NODE_BOTH:
+        case NODE_CONCATENATION:
             count += count_steps(node->right);
             break;
-        case NODE_EITHER:
+        case NODE_ALTERNATION:
             count += 2 + count_steps(node->right);
             break;
         case NODE_REPEAT:
@@ -69,8 +69,8 @@ static void emit_repeat(struct emitter *emitter, struct arena *scratch,
             emitter->steps[i].b = emitter->count;
 }
 
-static void emit_either(struct emitter *emitter, struct arena *scratch,
-                        const struct pattern_node *node)
+static void emit_alternation(struct emitter *emitter, struct arena *scratch,
+                             const struct pattern_node *node)
 {
     uint32_t split = emitter->count++;
     emit_node(emitter, scratch, node->left);
@@ -84,9 +84,9 @@ static void emit_either(struct emitter *emitter, struct arena *scratch,
 static void emit_node(struct emitter *emitter, struct arena *scratch,
                       const struct pattern_node *node)
 {
-    /* A chain of NODE_BOTH has its first part at the far end, so emit it in reverse order. */
+    /* A chain of NODE_CONCATENATION has its first part at the far end, so reverse the chain. */
     size_t length = 0;
-    for (const struct pattern_node *at = node; at->type == NODE_BOTH; at = at->left)
+    for (const struct pattern_node *at = node; at->type == NODE_CONCATENATION; at = at->left)
         length++;
     const struct pattern_node **chain =
         ARENA_ARRAY(scratch, const struct pattern_node *, length + 1);
@@ -95,15 +95,15 @@ static void emit_node(struct emitter *emitter, struct arena *scratch,
     chain[0] = node;
     for (size_t i = 0; i <= length; i++) {
         const struct pattern_node *one = chain[i];
-        if (one->type == NODE_BOTH)
+        if (one->type == NODE_CONCATENATION)
             emit_node(emitter, scratch, one);
-        else if (one->type == NODE_EITHER)
-            emit_either(emitter, scratch, one);
+        else if (one->type == NODE_ALTERNATION)
+            emit_alternation(emitter, scratch, one);
         else if (one->type == NODE_REPEAT)
             emit_repeat(emitter, scratch, one);
         else if (one->type != NODE_EMPTY)
             emitter->steps[emitter->count++] = (struct pattern_step){
-                .op = one->type == NODE_SET ? OP_SET : one->edge, .set = one->set};
+                .op = one->type == NODE_SET ? OP_SET : one->assertion, .set = one->set};
     }
 }
 

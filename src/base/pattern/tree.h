@@ -29,17 +29,25 @@ struct pattern_set pattern_set_finish(struct arena *arena, struct pattern_set_bu
 void pattern_set_drop(struct pattern_set_builder *set);
 
 /* ---- The tree. */
-enum pattern_node_type { NODE_EMPTY, NODE_SET, NODE_EDGE, NODE_BOTH, NODE_EITHER, NODE_REPEAT };
+enum pattern_node_type {
+    NODE_EMPTY,         /* matches the empty text */
+    NODE_SET,           /* matches one character of `set` */
+    NODE_ASSERTION,     /* matches the empty text where `assertion` is true */
+    NODE_CONCATENATION, /* matches `left`, then `right` */
+    NODE_ALTERNATION,   /* matches `left` or `right` */
+    NODE_REPEAT,        /* matches `left` from `min` to `max` times */
+};
 
 struct pattern_node {
     enum pattern_node_type type;
-    struct pattern_set set; /* for NODE_SET */
-    enum pattern_op edge;   /* for NODE_EDGE */
-    /* For NODE_BOTH and NODE_EITHER; NODE_REPEAT uses `left` only. */
+    struct pattern_set set;
+    enum pattern_op assertion;
+    /* For NODE_CONCATENATION and NODE_ALTERNATION; NODE_REPEAT uses `left` only. */
     const struct pattern_node *left, *right;
-    int min, max; /* for NODE_REPEAT; max may be PATTERN_UNLIMITED */
+    int min, max; /* max may be PATTERN_UNLIMITED */
 };
 
+/* Parses the expression into a tree in the arena. Returns like pattern_compile(). */
 int pattern_parse(struct arena *arena, const char *expression, const struct pattern_node **ret,
                   struct err *err);
 

@@ -8,6 +8,7 @@
 
 enum { BOOT_ID_MAX = 64 };
 
+/* Stores the boot id in `ret`. Returns 0, or an error if the kernel's file cannot be read. */
 int boot_id(char ret[BOOT_ID_MAX], struct err *err);
 
 #endif

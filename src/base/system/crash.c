@@ -21,7 +21,7 @@ enum {
     HANDLER_FRAMES = 2, /* the handler itself, and the kernel's signal trampoline */
     LINE_MAX_BYTES = 6 * 1024,
     STACK_BYTES = 64 * 1024,
-    PATIENCE_S = 10,
+    REPORT_MAX_S = 10, /* time limit of the handler; then SIGALRM ends the process */
 };
 
 static const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
@@ -120,16 +120,16 @@ static void line_add_cause(struct crash_line *line, int signal, const siginfo_t 
 static void on_crash(int signal, siginfo_t *info, void *context)
 {
     (void)context;
-    static atomic_int reporter; /* the thread that writes the line */
+    static atomic_int reporter; /* the id of the thread that writes the line; 0: none yet */
     static struct crash_line line;
-    int none = 0, own = gettid();
-    if (!atomic_compare_exchange_strong(&reporter, &none, own)) {
-        if (none == own) /* the handler itself faulted: the default action ends the process */
+    int reporter_id = 0, this_thread = gettid();
+    if (!atomic_compare_exchange_strong(&reporter, &reporter_id, this_thread)) {
+        if (reporter_id == this_thread) /* this handler faulted: the default action follows */
             return;
         for (;;) /* wait until the other thread ends the process */
             pause();
     }
-    alarm(PATIENCE_S);
+    alarm(REPORT_MAX_S);
     void *frames[FRAMES_MAX];
     int count = backtrace(frames, FRAMES_MAX);
     line_add_cause(&line, signal, info);

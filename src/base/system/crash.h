@@ -7,11 +7,11 @@
 /* Returns the name of a signal, such as "SIGSEGV", or "signal" if the number is unknown. */
 const char *crash_signal_name(int signal);
 
-/* Installs handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT. `subject` starts the log line
- * and must live as long as the process. The calling thread gets an alternate signal stack, so that
- * its stack overflow is reported too. In other threads, every fault except a stack overflow is
- * reported. Does nothing in sanitized builds, because the sanitizers report these signals
- * themselves. */
+/* Installs handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT. `subject` is the subject of
+ * the log line and must live as long as the process. The calling thread gets an alternate signal
+ * stack, so that its stack overflow is reported too. In other threads, every fault except a stack
+ * overflow is reported. Does nothing in sanitized builds, because the sanitizers report these
+ * signals themselves. */
 void crash_log_install(const char *subject);
 
 #endif

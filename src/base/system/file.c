@@ -1,4 +1,4 @@
-/* File helpers; see file.h. */
+/* Reads, writes and removes files and directory trees; see file.h. */
 #include "base/system/file.h"
 
 #include "base/mem.h"
@@ -60,32 +60,32 @@ static int sync_directory_of(const char *path)
     return fd < 0 ? -1 : fsync(fd);
 }
 
-static int write_aside(const char *path, const void *data, size_t size, mode_t mode, bool durable,
-                       struct err *err)
+static int write_and_rename(const char *path, const void *data, size_t size, mode_t mode,
+                            bool durable, struct err *err)
 {
-    _cleanup_free_ char *aside = mem_printf("%s.XXXXXX", path);
-    _cleanup_fd_ int fd = mkostemp(aside, O_CLOEXEC);
+    _cleanup_free_ char *temporary = mem_printf("%s.XXXXXX", path);
+    _cleanup_fd_ int fd = mkostemp(temporary, O_CLOEXEC);
     if (fd < 0)
         return err_set_errno(err, errno, "cannot write '%s'", path);
     int result = file_write_all(fd, data, size, err);
     if (result < 0)
         err_wrap(err, "'%s'", path);
-    else if (fchmod(fd, mode) < 0 || (durable && fsync(fd) < 0) || rename(aside, path) < 0 ||
+    else if (fchmod(fd, mode) < 0 || (durable && fsync(fd) < 0) || rename(temporary, path) < 0 ||
              (durable && sync_directory_of(path) < 0))
         result = err_set_errno(err, errno, "cannot write '%s'", path);
     if (result < 0)
-        unlink(aside);
+        unlink(temporary);
     return result;
 }
 
 int file_write_atomic(const char *path, const void *data, size_t size, mode_t mode, struct err *err)
 {
-    return write_aside(path, data, size, mode, true, err);
+    return write_and_rename(path, data, size, mode, true, err);
 }
 
 int file_replace(const char *path, const void *data, size_t size, mode_t mode, struct err *err)
 {
-    return write_aside(path, data, size, mode, false, err);
+    return write_and_rename(path, data, size, mode, false, err);
 }
 
 int file_write_into(const char *path, const char *text, struct err *err)

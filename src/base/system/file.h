@@ -12,7 +12,8 @@
 #include <time.h>
 
 /* Appends the whole file to `buf`. Returns 0, -ERR_TOO_LARGE if the buffer would exceed its
- * maximum, or another error if the file cannot be read. */
+ * maximum, or another error if the file cannot be read. After an error, `buf` may contain a part of
+ * the file. */
 int file_read(const char *path, struct buf *buf, struct err *err);
 
 /* Writes a temporary file, syncs it, renames it to `path` and syncs the directory. After a crash
@@ -29,7 +30,8 @@ int file_replace(const char *path, const void *data, size_t size, mode_t mode, s
  * /proc and /sys. */
 int file_write_into(const char *path, const char *text, struct err *err);
 
-int file_make_dirs(const char *path, mode_t mode, struct err *err); /* mkdir -p */
+/* Like mkdir -p. `mode` is the mode of new directories, without the bits of the umask. */
+int file_make_dirs(const char *path, mode_t mode, struct err *err);
 /* Like rm -rf. A missing path is not an error. Stays on one file system and follows no symlink. The
  * tree may have any depth. */
 int file_remove_tree(const char *path, struct err *err);
@@ -40,13 +42,14 @@ bool file_exists(const char *path);
  * same. */
 struct file_stamp {
     uint64_t inode, size;
-    struct timespec changed;
+    struct timespec changed; /* time of the last modification */
 };
-/* Returns false and does not change `ret` if there is no such file. */
+/* Returns false and does not change `ret` if stat() fails, for example because the file does not
+ * exist. */
 bool file_stamp_get(const char *path, struct file_stamp *ret);
 bool file_stamp_eq(const struct file_stamp *a, const struct file_stamp *b);
 
-/* Writes all bytes to a descriptor; continues after short writes and signals. */
+/* Writes all bytes to a blocking descriptor; continues after short writes and signals. */
 int file_write_all(int fd, const void *data, size_t size, struct err *err);
 
 #endif

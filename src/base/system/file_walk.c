@@ -1,6 +1,6 @@
 /* Walks a tree of files with openat(); see file_walk.h. A stack contains the directories from the
- * parent of the tree to the current directory. For each directory, it has the inode and the names
- * of the subdirectories that must still be walked. */
+ * parent of the tree to the current directory. For each directory, the stack has the inode and the
+ * names of the subdirectories that must still be walked. */
 #include "base/system/file_walk.h"
 
 #include "base/buf.h"
@@ -26,7 +26,7 @@ struct walker {
     const struct file_walk *walk;
     int fd; /* descriptor of the current directory, the last of `levels` */
     struct level *levels;
-    size_t depth, room;
+    size_t depth, room; /* number of used and of allocated `levels` */
     /* The names that must still be walked ("a\0b\0"), level by level. A name stays in the list
      * until its directory has been left. */
     struct buf names;
@@ -60,6 +60,7 @@ static int walker_visit(struct walker *w, const char *name, const struct stat *i
     return result == ENOENT ? 0 : result;
 }
 
+/* Counts an entry. Returns false if no more entries are allowed. */
 static bool take_entry(const struct walker *w)
 {
     size_t *left = w->walk->entries_left;
@@ -70,9 +71,9 @@ static bool take_entry(const struct walker *w)
     return true;
 }
 
-/* Visits one entry of the current directory. If the entry is a directory, adds its name to the
- * names that must still be walked instead. */
-static int walker_look(struct walker *w, const char *name)
+/* Visits one entry of the current directory. If the entry is a directory, does not visit it yet,
+ * but adds its name to the names that must still be walked. */
+static int walker_examine(struct walker *w, const char *name)
 {
     struct stat info;
     if (fstatat(w->fd, name, &info, AT_SYMLINK_NOFOLLOW) < 0)
@@ -106,9 +107,9 @@ static int open_directory(const struct walker *w, const char *name)
     return openat(w->fd, name, flags);
 }
 
-/* Whether this process has search permission (x) on the directory. Without it, the entries can be
- * listed, but stat() and the way to ".." fail. Always true if `closed` is NULL, because those
- * failures then end the walk. */
+/* Returns whether this process has search permission (x) on the directory. Without it, the entries
+ * can be listed, but stat() and the way to ".." fail. Always true if `closed` is NULL, because
+ * those failures then end the walk. */
 static bool may_pass(const struct walker *w, int fd)
 {
     if (!w->walk->closed)
@@ -130,7 +131,7 @@ static int read_entries(struct walker *w)
     errno = 0;
     for (struct dirent *entry; result == 0 && (entry = readdir(directory)); errno = 0)
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            result = walker_look(w, entry->d_name);
+            result = walker_examine(w, entry->d_name);
     if (result == 0 && errno)
         result = errno;
     closedir(directory);
@@ -194,7 +195,7 @@ static int walker_ascend(struct walker *w)
     return result;
 }
 
-static int walker_complain(const struct walker *w, const char *path, int errnum, struct err *err)
+static int walker_fail(const struct walker *w, const char *path, int errnum, struct err *err)
 {
     char place[ERR_MESSAGE_MAX];
     size_t size = (size_t)snprintf(place, sizeof(place), "%s", path);
@@ -221,8 +222,8 @@ int file_walk(const struct file_walk *walk, const char *path, struct err *err)
     char *slash = strrchr(above, '/');
     _cleanup_free_ char *name = mem_strdup(slash ? slash + 1 : above);
     if (!name[0] || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-        return err_set(err, ERR_INVALID, "cannot %s '%s': it has no name of its own", walk->verb,
-                       path);
+        return err_set(err, ERR_INVALID, "cannot %s '%s': the path must end with a name",
+                       walk->verb, path);
     if (slash)
         slash[slash == above] = '\0';
     w.fd = open(slash ? above : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -232,11 +233,11 @@ int file_walk(const struct file_walk *walk, const char *path, struct err *err)
     int result = fstat(w.fd, &info) < 0 ? errno : 0;
     push_level(&w, &info);
     if (result == 0)
-        result = walker_look(&w, name);
+        result = walker_examine(&w, name);
     while (result == 0 && (w.depth > 1 || w.names.size))
         result =
             w.names.size > w.levels[w.depth - 1].names ? walker_descend(&w) : walker_ascend(&w);
-    result = result ? walker_complain(&w, path, result, err) : 0;
+    result = result ? walker_fail(&w, path, result, err) : 0;
     close(w.fd);
     free(w.levels);
     buf_release(&w.names);

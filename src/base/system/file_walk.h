@@ -1,7 +1,7 @@
-/* Walks a tree of files that other processes may change during the walk. Only one directory is open
- * at a time, at any depth of the tree. The walk follows no symlink and enters no other file system.
- * When the walk returns to a parent directory, it compares the inode. So a directory that is moved
- * during the walk does not lead out of the tree. */
+/* Walks a tree of files that other processes may change during the walk. The number of open
+ * descriptors does not grow with the depth of the tree. The walk follows no symlink and enters no
+ * other file system. When the walk returns to a parent directory, it compares the inode. So a
+ * directory that is moved during the walk does not lead out of the tree. */
 #ifndef TRAINYARD_BASE_SYSTEM_FILE_WALK_H
 #define TRAINYARD_BASE_SYSTEM_FILE_WALK_H
 
@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 
 struct file_walk {
-    /* Called for every entry; for a directory, after its contents. `directory` is the descriptor of
-     * the parent. Returns 0 or ENOENT to continue. Any other errno ends the walk with that
-     * error. */
+    /* Called for every entry; for a directory, after its contents. `directory` is a descriptor of
+     * the parent, possibly opened with O_PATH. Returns 0 or ENOENT to continue. Any other errno
+     * ends the walk with that error. */
     int (*visit)(void *context, int directory, const char *name, const struct stat *info);
     void *context;
     const char *verb; /* for the error message: "cannot <verb> '<path>': …" */
@@ -31,7 +31,9 @@ struct file_walk {
                              beyond which the walk ends with ENOMEM */
 };
 
-/* Walks `path` and everything below it. Returns 0 without a visit if `path` does not exist. */
+/* Walks `path` and everything below it. Returns 0, -ERR_INVALID if `path` does not end with a name,
+ * or an error for the errno that ended the walk. Returns 0 without a visit if `path` does not
+ * exist. */
 int file_walk(const struct file_walk *walk, const char *path, struct err *err);
 
 #endif

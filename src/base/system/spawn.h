@@ -7,9 +7,9 @@
 #include <sys/types.h>
 
 enum spawn_place {
-    SPAWN_IN_OUR_GROUP, /* the program may read from the terminal */
-    SPAWN_IN_OWN_GROUP, /* the program and its children can be killed as one group */
-    SPAWN_IN_OWN_SESSION,
+    SPAWN_IN_OUR_GROUP,   /* the program may read from the terminal */
+    SPAWN_IN_OWN_GROUP,   /* the program and its children can be killed as one group */
+    SPAWN_IN_OWN_SESSION, /* the program also has no controlling terminal */
 };
 
 struct spawn {

@@ -143,7 +143,7 @@ static void test_every_offset(void **state)
         assert_int_equal(json->size, before + 5);
         snprintf(text, sizeof(text), "\"%.*s\x01\"", (int)before, "abcdefghijklmnopqrst");
         char message[80];
-        snprintf(message, sizeof(message), "1:%zu: byte 0x01 may not stand in a string as it is",
+        snprintf(message, sizeof(message), "1:%zu: byte 0x01 must be escaped in a string",
                  before + 2);
         refuse(text, message);
     }
@@ -152,9 +152,9 @@ static void test_every_offset(void **state)
 static void test_bad_strings(void **state)
 {
     refuse("\"abc", "1:1: the string that starts here does not end");
-    refuse("[\"abc\\", "1:6: a backslash is followed by none of \" \\ / b f n r t u");
-    refuse("\"a\nb\"", "1:3: byte 0x0a may not stand in a string as it is");
-    refuse("\"\\x41\"", "1:2: a backslash is followed by none of \" \\ / b f n r t u");
+    refuse("[\"abc\\", "1:6: a backslash must be followed by one of \" \\ / b f n r t u");
+    refuse("\"a\nb\"", "1:3: byte 0x0a must be escaped in a string");
+    refuse("\"\\x41\"", "1:2: a backslash must be followed by one of \" \\ / b f n r t u");
     refuse("\"\\u12g4\"", "1:2: \\u is not followed by four hexadecimal digits");
     refuse("\"\\u12", "1:2: \\u is not followed by four hexadecimal digits");
     refuse("\"\\u0000\"", "1:2: a string may not hold the NUL character: remove \\u0000");
@@ -162,7 +162,7 @@ static void test_bad_strings(void **state)
     refuse("\"\\udc00\"", "1:2: \\udc00 is half of a surrogate pair");
     refuse("\"\\ud800\\u0041\"", "1:2: \\ud800 is half of a surrogate pair");
     refuse("\"\\ud800\\ud800\"", "1:2: \\ud800 is half of a surrogate pair");
-    refuse_n("\"a\0b\"", 5, "1:3: byte 0x00 may not stand in a string as it is");
+    refuse_n("\"a\0b\"", 5, "1:3: byte 0x00 must be escaped in a string");
     refuse_n("[1]\0", 4, "1:4: the end of the text is expected here, not byte 0x00");
 }
 
@@ -261,7 +261,7 @@ static void test_limits(void **state)
     const struct json_limits limits = {.depth = 2, .nodes = 4};
     assert_int_equal(json_parse(arena, "[[1,2]]", 7, &limits, &json, &err), 0);
     assert_int_equal(json_parse(arena, "[[[]]]", 6, &limits, &json, &err), -ERR_BAD_REQUEST);
-    assert_string_equal(err.message, "1:3: nested deeper than 2");
+    assert_string_equal(err.message, "1:3: nested more than 2 levels deep");
     assert_int_equal(json_parse(arena, "[[],[],[],[]]", 13, &limits, &json, &err),
                      -ERR_BAD_REQUEST);
     assert_string_equal(err.message, "1:11: more than 4 values");
@@ -275,7 +275,7 @@ static void test_limits(void **state)
     memset(deep, '[', JSON_DEPTH_MAX + 1);
     const struct json_limits wished = {.depth = 1000000};
     assert_int_equal(json_parse(arena, deep, sizeof(deep), &wished, &json, &err), -ERR_BAD_REQUEST);
-    assert_string_equal(err.message, "1:145: nested deeper than 144");
+    assert_string_equal(err.message, "1:145: nested more than 144 levels deep");
     assert_int_equal(json_parse(arena, "[", 1, NULL, &json, NULL), -ERR_BAD_REQUEST);
 }
 

@@ -130,9 +130,9 @@ static void test_keys(void **state)
 {
     assert_string_equal(one("1: a\n0x10: b\nyes: c\n1.5: d\n'2': e\n"),
                         "{\"1\":\"a\",\"16\":\"b\",\"true\":\"c\",\"1.5\":\"d\",\"2\":\"e\"}");
-    refuse("~: 1", "job.yaml:1:1: a key may not be null: JSON knows only strings as names");
+    refuse("~: 1", "job.yaml:1:1: a key may not be null: JSON allows only strings as keys");
     refuse("? [a]\n: 1",
-           "job.yaml:1:3: a key may not be an array: JSON knows only strings as names");
+           "job.yaml:1:3: a key may not be an array: JSON allows only strings as keys");
     refuse("a: 1\nb: 2\na: 3\n", "job.yaml:3:1: the key 'a' is duplicated in one mapping");
     refuse("1: 1\n'1': 2\n", "job.yaml:2:1: the key '1' is duplicated in one mapping");
 }
@@ -180,9 +180,9 @@ static void test_aliases(void **state)
     json_set_int(arena, json_get(document, "c"), "b", 2);
     assert_string_equal(json_to_string(arena, document), "{\"a\":{\"b\":1},\"c\":{\"b\":2}}");
 
-    refuse("a: *x", "job.yaml:1:4: no anchor '&x' stands before this alias");
-    refuse("a: &x [*x]", "job.yaml:1:8: the alias '*x' stands inside what it names");
-    refuse("a: &x 1\n---\nb: *x\n", "job.yaml:3:4: no anchor '&x' stands before this alias");
+    refuse("a: *x", "job.yaml:1:4: no anchor '&x' is defined before this alias");
+    refuse("a: &x [*x]", "job.yaml:1:8: the alias '*x' is inside the value that it refers to");
+    refuse("a: &x 1\n---\nb: *x\n", "job.yaml:3:4: no anchor '&x' is defined before this alias");
 }
 
 static void test_alias_bombs(void **state)
@@ -194,14 +194,14 @@ static void test_alias_bombs(void **state)
         buf_printf(&text, "a%d: &a%d [*a%d, *a%d]\n", i, i, i - 1, i - 1);
     const struct json_limits nodes = {.nodes = 1000};
     refuse_n(text.data, text.size, &nodes,
-             "job.yaml:9:10: more than 1000 values, counting what aliases stand for");
+             "job.yaml:9:10: more than 1000 values, counting those that aliases expand to");
 
     buf_clear(&text);
     buf_append_str(&text, "a0: &a0 [x]\n");
     for (int i = 1; i < 40; i++)
         buf_printf(&text, "a%d: &a%d [*a%d]\n", i, i, i - 1);
     const struct json_limits depth = {.depth = 10};
-    refuse_n(text.data, text.size, &depth, "job.yaml:10:10: nested deeper than 10");
+    refuse_n(text.data, text.size, &depth, "job.yaml:10:10: nested more than 10 levels deep");
 }
 
 static void test_merges(void **state)
@@ -219,16 +219,14 @@ static void test_merges(void **state)
 
 static void test_refusals(void **state)
 {
-    refuse("a: !mine 1", "job.yaml:1:4: the tag '!mine' is not known");
-    refuse("a: !mine {}", "job.yaml:1:4: the tag '!mine' is not known");
-    refuse("a: !!set {b}", "job.yaml:1:4: the tag 'tag:yaml.org,2002:set' is not known");
+    refuse("a: !mine 1", "job.yaml:1:4: unknown tag '!mine'");
+    refuse("a: !mine {}", "job.yaml:1:4: unknown tag '!mine'");
+    refuse("a: !!set {b}", "job.yaml:1:4: unknown tag 'tag:yaml.org,2002:set'");
     refuse("a: !!binary aGk=",
            "job.yaml:1:4: the tag '!!binary' is not supported: write the base64 "
            "text without a tag");
-    refuse("a: !!int x", "job.yaml:1:4: this is a string, not what its tag '!!int' says");
-    refuse("a: .inf",
-           "job.yaml:1:4: the number '.inf' cannot stand in JSON: quote it if a string is "
-           "meant");
+    refuse("a: !!int x", "job.yaml:1:4: the value is a string, but its tag is '!!int'");
+    refuse("a: .inf", "job.yaml:1:4: JSON has no number '.inf': quote it if a string is meant");
     refuse("a: \"x\\0y\"", "job.yaml:1:4: a string may not hold the NUL character");
     refuse("a: [1\n\n", "job.yaml:1:4: did not find expected ',' or ']' in line 3 while parsing a "
                         "flow sequence that begins here");
@@ -239,7 +237,8 @@ static void test_refusals(void **state)
                          "for the next token");
     refuse("a: 1\nb: \xff\n", "job.yaml:2:4: invalid leading UTF-8 octet");
     refuse_n("a: x\0y", 6, NULL, "job.yaml:1:5: control characters are not allowed");
-    refuse_n("[[[1]]]", 7, &(struct json_limits){.depth = 2}, "job.yaml:1:3: nested deeper than 2");
+    refuse_n("[[[1]]]", 7, &(struct json_limits){.depth = 2},
+             "job.yaml:1:3: nested more than 2 levels deep");
 }
 
 /* The message with its excerpt, as a user sees it. test_source.c tests the excerpt itself. */
@@ -279,19 +278,19 @@ static void test_limits(void **state)
         const char *message; /* NULL: accepted */
     } ROWS[] = {
         {"[[1]]", {.depth = 2}, NULL},
-        {"[[[1]]]", {.depth = 2}, "job.yaml:1:3: nested deeper than 2"},
+        {"[[[1]]]", {.depth = 2}, "job.yaml:1:3: nested more than 2 levels deep"},
         {"a:\n- b: 1\n", {.depth = 3}, NULL},
-        {"a:\n- b: {}\n", {.depth = 3}, "job.yaml:2:6: nested deeper than 3"},
+        {"a:\n- b: {}\n", {.depth = 3}, "job.yaml:2:6: nested more than 3 levels deep"},
         {"a: &x [1]\nb: [*x]\n", {.depth = 3}, NULL},
-        {"a: &x [1]\nb: [[*x]]\n", {.depth = 3}, "job.yaml:2:6: nested deeper than 3"},
+        {"a: &x [1]\nb: [[*x]]\n", {.depth = 3}, "job.yaml:2:6: nested more than 3 levels deep"},
         {"[1, 2, 3]", {.nodes = 4}, NULL},
         {"[1, 2, 3, 4]",
          {.nodes = 4},
-         "job.yaml:1:11: more than 4 values, counting what aliases stand for"},
+         "job.yaml:1:11: more than 4 values, counting those that aliases expand to"},
         {"[&x [1], *x]", {.nodes = 5}, NULL},
         {"[&x [1], *x, 1]",
          {.nodes = 5},
-         "job.yaml:1:14: more than 5 values, counting what aliases stand for"},
+         "job.yaml:1:14: more than 5 values, counting those that aliases expand to"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
         const char *text = ROWS[i].text;
@@ -319,7 +318,7 @@ static void test_aliased(void **state)
             buf_append_str(&text, "*a,");
         buf_append_str(&text, more ? "&c 1,*c]\n" : "]\n");
         if (more)
-            refuse(text.data, "job.yaml:2:310: aliases stand for more than 100000 values");
+            refuse(text.data, "job.yaml:2:310: aliases expand to more than 100000 values");
         else
             assert_int_equal(json_count(json_get(parse_all(text.data)->first, "b")), 100);
     }

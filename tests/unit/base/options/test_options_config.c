@@ -179,7 +179,7 @@ static void a_url_is_no_path(void **state)
         struct err err = ERR_INIT;
         assert_int_equal(parse(&values, &err, "--checkpoint-dir", URLS[i], NULL), -ERR_USAGE);
         _cleanup_free_ char *expected =
-            mem_printf("option '--model-dir': '%s' is not on a file system: mount a volume (a "
+            mem_printf("option '--model-dir': '%s' is a URL, not a path: mount a volume (a "
                        "PersistentVolumeClaim) and give a path on it",
                        URLS[i]);
         assert_string_equal(err.message, expected);
@@ -187,10 +187,10 @@ static void a_url_is_no_path(void **state)
     struct values values;
     struct err err = ERR_INIT;
     assert_int_equal(parse(&values, &err, "--config", "s3://bucket/run.yaml", NULL), -ERR_USAGE);
-    assert_non_null(strstr(err.message, "'--config': 's3://bucket/run.yaml' is not on a file"));
+    assert_non_null(strstr(err.message, "'--config': 's3://bucket/run.yaml' is a URL"));
     setenv("TEST_DIR", "s3://bucket", 1);
     assert_int_equal(parse(&values, &err, NULL), -ERR_USAGE);
-    assert_non_null(strstr(err.message, "environment variable TEST_DIR: 's3://bucket' is not"));
+    assert_non_null(strstr(err.message, "environment variable TEST_DIR: 's3://bucket' is a URL"));
 }
 
 static void a_url_is_no_argument_where_they_are_paths(void **state)
@@ -204,7 +204,7 @@ static void a_url_is_no_argument_where_they_are_paths(void **state)
     free(arguments);
     command.arguments_are_paths = true;
     assert_int_equal(options_parse(&command, 2, argv, NULL, &arguments, &count, &err), -ERR_USAGE);
-    assert_non_null(strstr(err.message, "'s3://bucket' is not on a file system"));
+    assert_non_null(strstr(err.message, "'s3://bucket' is a URL"));
 }
 
 static void a_file_gives_values(void **state)
@@ -256,18 +256,19 @@ static void what_is_wrong_in_a_file_is_said(void **state)
                                  "    ^"},
         {"steps: 2000\n", ":1:8: 'steps': '2000' is "},
         {"steps: 2\nlr: fast\n", ":2:5: 'lr': 'fast' is not a number"},
-        {"optimizer: best\n", ":1:12: 'optimizer': 'best' is none of adam|sgd\n"
+        {"optimizer: best\n", ":1:12: 'optimizer': 'best' is not one of adam|sgd\n"
                               "    optimizer: best\n"
                               "               ^"},
-        {"model-dir: s3://bucket\n", ":1:12: 'model-dir': 's3://bucket' is not on a file system"},
+        {"model-dir: s3://bucket\n", ":1:12: 'model-dir': 's3://bucket' is a URL"},
         {"lr: 1\nrate: 2\n", ":1:1: 'lr' and 'rate' are the same option"},
         {"steps:\n  of: 3\n", ":2:3: 'steps' takes a value, not an object"},
         {"steps: [1, 2]\n", ":1:8: 'steps' takes a value, not an array"},
         {"steps:\n", ":1:7: 'steps' takes a value, not null"},
-        {"config: other.yaml\n", ":1:1: 'config' cannot stand in such a file"},
-        {"- steps\n", "' is not a list of options and their values"},
-        {"", "' is not a list of options and their values"},
-        {"steps: 1\n---\nsteps: 2\n", "' is not a list of options and their values"},
+        {"label: [a, {b: 1}]\n", ":1:12: 'label' takes a value, not an object"},
+        {"config: other.yaml\n", ":1:1: 'config' is not allowed in an options file"},
+        {"- steps\n", "' must map options to values"},
+        {"", "' must map options to values"},
+        {"steps: 1\n---\nsteps: 2\n", "' must map options to values"},
         {"steps: {\n", path},
     };
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
@@ -314,7 +315,7 @@ static void a_file_has_limits(void **state)
         assert_int_equal(strstr(err.message, "more than 10000 values") != NULL, more);
         write_config(more ? "steps: [[[[[[[[1]]]]]]]]\n" : "steps: [[[[[[[1]]]]]]]\n");
         assert_true(parse(&values, &err, "@", NULL) < 0);
-        assert_int_equal(strstr(err.message, "nested deeper than 8") != NULL, more);
+        assert_int_equal(strstr(err.message, "nested more than 8 levels deep") != NULL, more);
     }
 }
 
