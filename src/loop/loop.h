@@ -1,10 +1,12 @@
 /* The event loop of a control process: an interface with two implementations, libuv on a machine
  * (uv_loop.c) and virtual time with a seeded order in simulation (sim/sim_loop.c). Code that uses a
- * struct loop works with both implementations. Only net/ and node/ use the libuv loop directly
- * (loop_uv()).
+ * struct loop works with both implementations. Only loop/, net/ and node/ use the libuv loop that
+ * loop_uv() returns. Other code may only compare it with NULL.
+ *
+ * A turn is one iteration of the loop.
  *
  * One thread runs a loop, the loop thread. No function here blocks, except loop_run() and
- * loop_free(). Only loop_post() may be called from another thread. */
+ * loop_free(). Only loop_post() and loop_wall_ms() may be called from another thread. */
 #ifndef TRAINYARD_LOOP_LOOP_H
 #define TRAINYARD_LOOP_LOOP_H
 
@@ -25,7 +27,7 @@ struct loop *loop_free(struct loop *loop);
 void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
 
-int64_t loop_now_ms(struct loop *loop);  /* monotonic; constant during a turn */
+int64_t loop_now_ms(struct loop *loop);  /* monotonic; constant during a callback */
 int64_t loop_wall_ms(struct loop *loop); /* Unix wall time */
 
 /* A one-shot timer in the memory of its owner. The callback may start the timer again. Starting a
@@ -34,9 +36,9 @@ int64_t loop_wall_ms(struct loop *loop); /* Unix wall time */
 struct loop_timer {
     struct loop *loop;
     void (*callback)(struct loop_timer *timer);
-    struct loop_timer *heap[3]; /* owned by the loop */
+    struct loop_timer *heap[3]; /* links of the loop's heap */
     int64_t due_ms;
-    uint64_t order;
+    uint64_t order; /* timers with the same due_ms run in this order */
     bool running;
 };
 void loop_timer_init(struct loop *loop, struct loop_timer *timer,
@@ -45,9 +47,9 @@ void loop_timer_start(struct loop_timer *timer, int64_t delay_ms);
 void loop_timer_stop(struct loop_timer *timer);
 
 /* A callback that the loop runs soon after the current callback has returned: in this turn or in a
- * later turn. A turn is one iteration of the loop. A function defers a task when it must not call
- * its caller back directly. loop_defer() does nothing if the task is queued already.
- * loop_defer_cancel() does nothing if the task is not queued. */
+ * later turn. A function defers a callback that must not run before the function has returned.
+ * loop_defer() does nothing if the task is queued already. loop_defer_cancel() does nothing if the
+ * task is not queued. */
 struct loop_task {
     void (*callback)(struct loop_task *task);
     struct list_link link; /* owned by the loop */
@@ -55,13 +57,13 @@ struct loop_task {
 };
 void loop_defer(struct loop *loop, struct loop_task *task);
 void loop_defer_cancel(struct loop *loop, struct loop_task *task);
-/* Called by a deferred task. Whether the deferred tasks of this turn have used up their time limit.
- * Then the task should do the rest of its work in the next turn. Always false in simulation, where
- * no time passes during a turn. */
+/* Returns whether the deferred tasks of this turn have used up their time limit. A deferred task
+ * with much work calls this function. If it returns true, the task should defer the rest of its
+ * work. Always returns false in simulation, where no time passes during a turn. */
 bool loop_should_yield(const struct loop *loop);
 
-/* Runs the task on the loop thread. May be called from any thread. The task must not be queued
- * already, cannot be cancelled, and must stay valid until it has run. */
+/* Queues the task, which the loop thread runs soon. May be called from any thread. The task must
+ * not be queued already, cannot be cancelled, and must stay valid until it has run. */
 void loop_post(struct loop *loop, struct loop_task *task);
 
 /* Blocking work. `work` runs on a thread of the thread pool, then `done` runs on the loop thread.

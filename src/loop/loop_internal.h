@@ -35,9 +35,10 @@ struct loop_slowest {
 struct loop {
     const struct loop_ops *ops;
     struct timer_heap timers;
-    struct list_head deferred; /* tasks of the next turn */
-    struct list_head running;  /* tasks of this turn that have not run yet */
-    int64_t yield_ns; /* monotonic time when the time limit for the tasks of this turn ends */
+    struct list_head deferred; /* tasks queued since the last call of loop_run_deferred() began */
+    struct list_head running;  /* tasks that loop_run_deferred() has taken but not run yet */
+    int64_t yield_ns;          /* monotonic time after which loop_run_deferred() starts no further
+                                  task; INT64_MAX: no limit */
     struct loop_slowest slowest;
 };
 
@@ -45,7 +46,7 @@ void loop_init(struct loop *loop, const struct loop_ops *ops);
 
 /* Runs the tasks that were deferred before the call, and starts no further task after `budget_ns`
  * (LOOP_NO_BUDGET: no limit). The remaining tasks run first in the next call, in the same order. A
- * task that is deferred during this call also runs in the next call, after them. */
+ * task that is deferred during this call runs in the next call, after the remaining tasks. */
 enum { LOOP_NO_BUDGET = -1 };
 void loop_run_deferred(struct loop *loop, int64_t budget_ns);
 bool loop_has_deferred(const struct loop *loop);

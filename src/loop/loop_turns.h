@@ -26,9 +26,10 @@ struct loop_turns {
     struct loop_turn_histogram wall; /* elapsed time without the wait for events */
 };
 
-/* Returns NULL in simulation, where turns take no time. */
+/* Returns the statistics of the loop, or NULL in simulation, where turns take no time. */
 const struct loop_turns *loop_turns(struct loop *loop);
 
+/* Counts one turn of `ns` nanoseconds. */
 void loop_turn_histogram_add(struct loop_turn_histogram *histogram, int64_t ns);
 
 #endif

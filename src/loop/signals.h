@@ -8,11 +8,12 @@
 struct loop_signals;
 
 /* Calls `callback` on the loop thread for each SIGINT or SIGTERM. The signal handles do not keep
- * loop_run() from returning. Returns -ERR_UNSUPPORTED in simulation. */
+ * loop_run() from returning. Returns 0, -ERR_UNSUPPORTED in simulation, or another error if a
+ * signal cannot be handled. */
 int loop_signals_new(struct loop *loop, void (*callback)(void *context, int signal), void *context,
                      struct loop_signals **ret, struct err *err);
-/* Restores the default actions of the signals. The callback is not called after this. NULL-safe;
- * returns NULL. */
+/* Restores the default actions of the signals. The callback is not called after this. Must be
+ * called before loop_free(). NULL-safe; returns NULL. */
 struct loop_signals *loop_signals_free(struct loop_signals *signals);
 
 #endif

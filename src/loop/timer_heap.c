@@ -1,4 +1,4 @@
-/* A pairing heap of timers; see timer_heap.h. */
+/* Implements the pairing heap of timers; see timer_heap.h. */
 #include "loop/timer_heap.h"
 
 #include <stddef.h>

@@ -10,11 +10,13 @@ struct timer_heap {
     struct loop_timer *root;
 };
 
-/* Timers are ordered by due_ms, then by `order`. Both fields must not change while the timer is in
- * the heap. */
+/* Timers are ordered by due_ms, then by `order`. Neither field may change while the timer is in the
+ * heap. A timer that is inserted must not be in a heap, and a timer that is removed must be in this
+ * heap. */
 void timer_heap_insert(struct timer_heap *heap, struct loop_timer *timer);
 void timer_heap_remove(struct timer_heap *heap, struct loop_timer *timer);
 
+/* Returns the earliest timer, or NULL if the heap is empty. */
 static inline struct loop_timer *timer_heap_first(const struct timer_heap *heap)
 {
     return heap->root;

@@ -36,7 +36,8 @@ struct uv_body {
     uint64_t turn_idle_ns; /* libuv's total idle time at the start of the current turn */
     uint64_t timers_started;
     size_t work_count; /* number of work items whose `done` has not been called */
-    bool in_run, stopped;
+    bool in_run;       /* loop_run() is running */
+    bool stopped;      /* loop_stop() was called, and loop_run() has not returned yet */
     pthread_mutex_t posted_lock;
     struct list_head posted; /* struct loop_task; protected by posted_lock */
 };
@@ -156,7 +157,7 @@ static void on_work(uv_work_t *request)
     slot->work->work(slot->work);
 }
 
-static void on_work_told(struct loop_task *task)
+static void on_work_deferred(struct loop_task *task)
 {
     struct work_slot *slot = CONTAINER_OF(task, struct work_slot, task);
     struct loop_work *work = slot->work;
@@ -177,7 +178,7 @@ static void work_start(struct loop *loop, struct loop_work *work)
 {
     struct work_slot *slot = mem_zalloc(sizeof(*slot));
     slot->body = body_of(loop);
-    slot->task.callback = on_work_told;
+    slot->task.callback = on_work_deferred;
     slot->work = work;
     slot->body->work_count++;
     int result = uv_queue_work(&slot->body->uv, &slot->request, on_work, on_work_done);

@@ -1,7 +1,7 @@
-/* The loop in virtual time; see sim_loop.h. Each turn runs either all deferred tasks or one timer.
- * A work item runs from an internal timer. If both tasks and a timer are due, a random number
- * decides which of them this turn runs. The loop uses no threads, no descriptors and no system
- * clock. */
+/* Implements the loop in virtual time; see sim_loop.h. Each turn runs either all deferred tasks or
+ * one timer. A work item runs from an internal timer. If both tasks and a timer are due, a random
+ * number decides which of them this turn runs. The loop uses no threads and no descriptors, and no
+ * decision depends on a clock of the system. */
 #include "loop/sim/sim_loop.h"
 
 #include "base/list.h"

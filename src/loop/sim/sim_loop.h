@@ -9,6 +9,9 @@
 
 #include "base/rand.h"
 
+/* Creates a loop whose virtual time begins at 0. `wall_start_ms` is the Unix wall time at that
+ * moment. The caller frees the loop with loop_free(), which drops pending work without calling
+ * `work` or `done`. */
 struct loop *sim_loop_new(uint64_t seed, int64_t wall_start_ms);
 
 /* Returns the random generator of the loop. Tests use it to choose faults, so that one seed
