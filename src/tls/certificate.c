@@ -1,5 +1,6 @@
-/* Creates and signs P-256 certificates in memory; see tls.h. Used when a cluster is created, and by
- * tests. Writes no files, and keeps no key after a call. */
+/* Creates, signs and checks certificates in memory; see tls.h. cli/ uses it to create the
+ * certificates of a cluster and to find outdated ones. net/ uses it to check a certificate before
+ * it is loaded. Writes no files, and keeps no key after a call. */
 #include "tls/tls.h"
 
 #include "base/cleanup.h"
@@ -14,9 +15,9 @@
 #include <string.h>
 
 enum {
-    COMMON_NAME_MAX = 64, /* RFC 5280, ub-common-name */
-    SERIAL_BITS = 159,    /* so that the serial number is positive and has at most 20 octets */
-    BACKDATE_SECONDS = 300,
+    COMMON_NAME_MAX = 64,   /* RFC 5280, ub-common-name */
+    SERIAL_BITS = 159,      /* so that the serial number is positive and has at most 20 octets */
+    BACKDATE_SECONDS = 300, /* how long before now a certificate becomes valid */
     DAYS_MAX = 36500,
     DNS_NAME_MAX = 253,
 };
@@ -71,8 +72,8 @@ static int write_pair(X509 *cert, EVP_PKEY *key, struct tls_pair *ret, struct er
     return 0;
 }
 
-static int read_pair(const struct tls_pair *pair, X509 **ret_cert, EVP_PKEY **ret_key,
-                     struct err *err)
+static int read_authority(const struct tls_pair *pair, X509 **ret_cert, EVP_PKEY **ret_key,
+                          struct err *err)
 {
     _cleanup_(release_bio) BIO *cert_bio = BIO_new_mem_buf(pair->cert_pem, -1);
     _cleanup_(release_bio) BIO *key_bio = BIO_new_mem_buf(pair->key_pem, -1);
@@ -118,8 +119,8 @@ static int add_host(GENERAL_NAMES *names, const char *host, struct err *err)
     int address_size = inet_pton(AF_INET, host, address) == 1    ? 4
                        : inet_pton(AF_INET6, host, address) == 1 ? 16
                                                                  : 0;
-    /* The name is put into the certificate unchanged, so refuse characters that another program
-     * could misread. */
+    /* The name is put into the certificate unchanged, so characters that another program could
+     * misread are rejected. */
     size_t size = strlen(host);
     size_t fit = strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.*_");
     if (!address_size && (size == 0 || size > DNS_NAME_MAX || fit != size))
@@ -151,19 +152,21 @@ static int add_hosts(X509 *cert, const char *const *hosts, struct err *err)
     return 0;
 }
 
-/* Creates a new key and a certificate for it, without extensions and signature. */
-static int make_unsigned(const char *common_name, int days, X509 **ret_cert, EVP_PKEY **ret_key,
-                         struct err *err)
+/* Creates a key and a certificate for it, without extensions and signature. */
+static int make_unsigned_certificate(const char *common_name, int days, X509 **ret_cert,
+                                     EVP_PKEY **ret_key, struct err *err)
 {
     if (strlen(common_name) == 0 || strlen(common_name) > COMMON_NAME_MAX)
         return err_set(err, ERR_INVALID, "common name '%s' must have 1 to %d bytes", common_name,
                        COMMON_NAME_MAX);
     if (days < 1 || days > DAYS_MAX)
-        return err_set(err, ERR_INVALID, "a certificate for %d days: must be 1 to %d", days,
-                       DAYS_MAX);
+        return err_set(
+            err, ERR_INVALID,
+            "the certificate would be valid for %d days, but it must be valid for 1 to %d days",
+            days, DAYS_MAX);
     _cleanup_(release_key) EVP_PKEY *key = EVP_EC_gen("P-256");
     _cleanup_(release_x509) X509 *cert = X509_new();
-    /* The certificate is valid from a time before now, because the clocks of machines differ. */
+    /* The certificate becomes valid in the past, because the clocks of machines differ. */
     if (!key || !cert || !X509_set_version(cert, X509_VERSION_3) || !set_random_serial(cert) ||
         !X509_gmtime_adj(X509_getm_notBefore(cert), -BACKDATE_SECONDS) ||
         !X509_time_adj_ex(X509_getm_notAfter(cert), days, 0, NULL) || !X509_set_pubkey(cert, key) ||
@@ -182,7 +185,7 @@ int tls_make_ca(const char *common_name, int days, struct tls_pair *ret, struct 
 {
     _cleanup_(release_key) EVP_PKEY *key = NULL;
     _cleanup_(release_x509) X509 *cert = NULL;
-    int result = make_unsigned(common_name, days, &cert, &key, err);
+    int result = make_unsigned_certificate(common_name, days, &cert, &key, err);
     if (result < 0)
         return result;
     if (!X509_set_issuer_name(cert, X509_get_subject_name(cert)) ||
@@ -200,12 +203,12 @@ int tls_make_cert(const struct tls_pair *ca, const char *common_name, const char
 {
     _cleanup_(release_key) EVP_PKEY *ca_key = NULL;
     _cleanup_(release_x509) X509 *ca_cert = NULL;
-    int result = read_pair(ca, &ca_cert, &ca_key, err);
+    int result = read_authority(ca, &ca_cert, &ca_key, err);
     if (result < 0)
         return result;
     _cleanup_(release_key) EVP_PKEY *key = NULL;
     _cleanup_(release_x509) X509 *cert = NULL;
-    result = make_unsigned(common_name, days, &cert, &key, err);
+    result = make_unsigned_certificate(common_name, days, &cert, &key, err);
     if (result < 0)
         return result;
     bool for_server = hosts && *hosts;
@@ -247,9 +250,9 @@ int tls_cert_names_all(const char *cert_pem, const char *const *hosts, bool *ret
     return 0;
 }
 
-/* Refuses to give a password. Without this callback, OpenSSL would ask for the password on the
+/* A password callback that gives no password. Without it, OpenSSL would ask for the password on the
  * terminal. */
-static int no_password(char *password, int size, int writing, void *context)
+static int refuse_password(char *password, int size, int writing, void *context)
 {
     return 0;
 }
@@ -258,13 +261,14 @@ int tls_pair_check(const struct tls_pair *pair, struct err *err)
 {
     _cleanup_(release_bio) BIO *cert_bio = BIO_new_mem_buf(pair->cert_pem, -1);
     _cleanup_(release_bio) BIO *key_bio = BIO_new_mem_buf(pair->key_pem, -1);
-    _cleanup_(release_x509) X509 *cert = PEM_read_bio_X509(cert_bio, NULL, no_password, NULL);
+    _cleanup_(release_x509) X509 *cert = PEM_read_bio_X509(cert_bio, NULL, refuse_password, NULL);
     _cleanup_(release_key) EVP_PKEY *key =
-        PEM_read_bio_PrivateKey(key_bio, NULL, no_password, NULL);
+        PEM_read_bio_PrivateKey(key_bio, NULL, refuse_password, NULL);
     if (!cert || !key)
         return openssl_err_set(err, ERR_BAD_REQUEST, "cannot read a %s as PEM",
                                cert ? "private key" : "certificate");
     if (X509_check_private_key(cert, key) != 1)
-        return openssl_err_set(err, ERR_INVALID, "the private key is not that of the certificate");
+        return openssl_err_set(err, ERR_INVALID,
+                               "the private key does not belong to the certificate");
     return 0;
 }

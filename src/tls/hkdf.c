@@ -1,4 +1,4 @@
-/* HKDF-SHA256 (RFC 5869); see tls.h. comm/ uses it to derive the key of each connection from the
+/* Implements HKDF-SHA256 (RFC 5869); see tls.h. comm/ derives the key of each connection from the
  * secret of the job. */
 #include "tls/tls.h"
 

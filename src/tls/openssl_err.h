@@ -4,8 +4,8 @@
 
 #include "base/err.h"
 
-/* Sets the message "<message>: <reason>" and clears OpenSSL's error queue. The reason comes from
- * the oldest entry of the queue; without an entry, the message has no reason. Returns -code. */
+/* Sets the message "<message>: <reason>" and clears OpenSSL's error queue. The reason is the oldest
+ * entry of the queue; if the queue is empty, the message has no reason. Returns -code. */
 int openssl_err_set(struct err *err, enum err_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

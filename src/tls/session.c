@@ -1,5 +1,5 @@
-/* TLS sessions of a server that read and write memory buffers; see tls.h. net/ has one session per
- * connection. This file uses no sockets and never blocks. */
+/* Implements the TLS sessions of a server, which read and write memory; see tls.h. net/ has one
+ * session per connection. This file uses no sockets and never blocks. */
 #include "tls/tls.h"
 
 #include "base/mem.h"
@@ -11,8 +11,8 @@
 #include <openssl/ssl.h>
 #include <stdlib.h>
 
-/* Maximum number of encrypted bytes that wait to be decrypted, enough for a few records. A caller
- * that exceeds it reads from the network without back-pressure, which is an error. */
+/* Maximum number of encrypted bytes that wait to be decrypted: 16 records. A caller that exceeds it
+ * reads from the network faster than it calls tls_read(). */
 enum { FEED_MAX = 256 * 1024 };
 
 struct tls_server {
@@ -22,7 +22,7 @@ struct tls_server {
 struct tls_session {
     SSL *ssl;
     BIO *in, *out; /* owned by ssl */
-    bool broken;   /* a fatal error occurred; after it, OpenSSL allows only SSL_free() */
+    bool broken;   /* a fatal error occurred: only SSL_free() may be called */
 };
 
 static int select_protocol(SSL *ssl, const unsigned char **ret, unsigned char *ret_size,
@@ -37,9 +37,9 @@ static int select_protocol(SSL *ssl, const unsigned char **ret, unsigned char *r
     return SSL_TLSEXT_ERR_OK;
 }
 
-/* Loads a PEM text. The first certificate belongs to the server. The others are the chain to the
- * certificate authority. */
-static int use_certificates(SSL_CTX *context, const char *pem, struct err *err)
+/* Loads the certificates in a PEM text. The first certificate belongs to the server. The others are
+ * the chain to the certificate authority. */
+static int server_use_certificates(SSL_CTX *context, const char *pem, struct err *err)
 {
     BIO *bio = BIO_new_mem_buf(pem, -1);
     X509 *cert = PEM_read_bio_X509(bio, NULL, NULL, NULL);
@@ -54,7 +54,7 @@ static int use_certificates(SSL_CTX *context, const char *pem, struct err *err)
     return 0;
 }
 
-static int use_key(SSL_CTX *context, const char *pem, struct err *err)
+static int server_use_key(SSL_CTX *context, const char *pem, struct err *err)
 {
     BIO *bio = BIO_new_mem_buf(pem, -1);
     EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL);
@@ -84,9 +84,9 @@ int tls_server_new(const char *cert_pem, const char *key_pem, struct tls_server 
      * needs no memory for it. */
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_alpn_select_cb(context, select_protocol, NULL);
-    int result = use_certificates(context, cert_pem, err);
+    int result = server_use_certificates(context, cert_pem, err);
     if (result == 0)
-        result = use_key(context, key_pem, err);
+        result = server_use_key(context, key_pem, err);
     if (result < 0) {
         tls_server_free(server);
         return result;
@@ -129,10 +129,10 @@ struct tls_session *tls_session_free(struct tls_session *session)
 int tls_feed(struct tls_session *session, const void *data, size_t size, struct err *err)
 {
     if (size > FEED_MAX || BIO_ctrl_pending(session->in) > FEED_MAX - size)
-        return err_set(err, ERR_TOO_LARGE, "tls: more than %d encrypted bytes fed without a read",
-                       FEED_MAX);
+        return err_set(err, ERR_TOO_LARGE,
+                       "tls: more than %d encrypted bytes arrived before they were read", FEED_MAX);
     if (size && BIO_write(session->in, data, (int)size) != (int)size)
-        return openssl_err_set(err, ERR_INTERNAL, "tls: cannot take encrypted bytes");
+        return openssl_err_set(err, ERR_INTERNAL, "tls: cannot buffer encrypted bytes");
     return 0;
 }
 
@@ -141,9 +141,9 @@ static int int_of_size(size_t size)
     return size > INT_MAX ? INT_MAX : (int)size;
 }
 
-/* Explains the result of a read or write that transferred no byte. Returns 0 if more encrypted
- * bytes are needed or the peer has closed the session, or a negative error. */
-static long session_explain(struct tls_session *session, int result, struct err *err)
+/* Returns the meaning of a result of OpenSSL that transferred no byte: 0 if more encrypted bytes
+ * are needed or the peer has closed the session, otherwise a negative error. */
+static long session_result_error(struct tls_session *session, int result, struct err *err)
 {
     switch (SSL_get_error(session->ssl, result)) {
     case SSL_ERROR_WANT_READ:
@@ -160,21 +160,21 @@ static long session_explain(struct tls_session *session, int result, struct err 
 long tls_read(struct tls_session *session, void *data, size_t size, struct err *err)
 {
     if (session->broken)
-        return err_set(err, ERR_INTERNAL, "tls: session failed before");
+        return err_set(err, ERR_INTERNAL, "tls: the session failed earlier");
     ERR_clear_error();
     int result = SSL_read(session->ssl, data, int_of_size(size));
-    return result > 0 ? result : session_explain(session, result, err);
+    return result > 0 ? result : session_result_error(session, result, err);
 }
 
 long tls_write(struct tls_session *session, const void *data, size_t size, struct err *err)
 {
     if (session->broken)
-        return err_set(err, ERR_INTERNAL, "tls: session failed before");
+        return err_set(err, ERR_INTERNAL, "tls: the session failed earlier");
     if (size == 0) /* OpenSSL treats a write of no bytes as an error */
         return 0;
     ERR_clear_error();
     int result = SSL_write(session->ssl, data, int_of_size(size));
-    return result > 0 ? result : session_explain(session, result, err);
+    return result > 0 ? result : session_result_error(session, result, err);
 }
 
 long tls_drain(struct tls_session *session, void *data, size_t size)

@@ -1,4 +1,4 @@
-/* SHA-1; see tls.h. */
+/* Implements SHA-1 for the handshake of WebSocket; see tls.h. */
 #include "tls/tls.h"
 
 #include "tls/openssl_err.h"

@@ -1,4 +1,4 @@
-/* SHA-256 of data that is added piece by piece; see tls.h. */
+/* Implements SHA-256 of data that is added piece by piece; see tls.h. */
 #include "tls/tls.h"
 
 #include "base/mem.h"
@@ -11,7 +11,7 @@ struct tls_sha256 {
     EVP_MD_CTX *context;
 };
 
-/* Aborts if an OpenSSL call failed. The calls fail only if memory runs out. */
+/* Aborts if an OpenSSL call failed. With SHA-256, the calls fail only if memory runs out. */
 static void sha256_require(bool done)
 {
     if (!done)

@@ -1,6 +1,6 @@
-/* An encrypted connection between two processes that share a key; see tls.h. comm/ has one stream
- * per connection. The owner keeps and closes the descriptor. This file reads and writes it through
- * the functions of the owner and never blocks. */
+/* Implements encrypted connections between two processes that share a key; see tls.h. comm/ has one
+ * stream per connection. This file reads and writes the descriptor only through the functions of
+ * its owner, and never blocks. */
 #include "tls/tls.h"
 
 #include "base/buf.h"
@@ -15,32 +15,33 @@
 #include <string.h>
 
 enum {
-    RECORD_MAX = 16384,          /* maximum number of plaintext bytes in a record */
-    BATCH_MAX = 16 * RECORD_MAX, /* `out` is sent when it has this many bytes, or earlier if no data
-                                    is left */
-    READ_AHEAD = 64 * 1024,
+    RECORD_MAX = 16384, /* maximum number of plaintext bytes in a record */
+    /* `out` is sent when it has this many bytes, or earlier if all data is encrypted. */
+    BATCH_MAX = 16 * RECORD_MAX,
+    READ_AHEAD = 64 * 1024, /* maximum number of bytes that OpenSSL reads at once */
     /* Number of records before the key is updated. AES-GCM is safe for 2^24.5 records under one key
      * (RFC 8446, 5.5). */
     RECORDS_MAX = 1 << 23,
 };
 
-struct tls_psk {
-    SSL_CTX *context;
+struct tls_stream_context {
+    SSL_CTX *ssl_context;
     BIO_METHOD *method;
-    struct tls_stream_io wire;
-    uint64_t records_max;
+    struct tls_stream_io io;
+    uint64_t records_max; /* number of records that are sent before the key is updated */
 };
 
 struct tls_stream {
-    const struct tls_psk *keyed;
+    const struct tls_stream_context *context;
     SSL *ssl;
     int fd;
-    int errnum; /* the errno with which the connection failed, or 0 */
-    unsigned char key[TLS_KEY_SIZE];
-    struct buf out;   /* encrypted bytes to send */
-    size_t out_at;    /* number of bytes of `out` that are already sent */
-    size_t accepted;  /* number of plaintext bytes in `out` that tls_stream_send() has not returned
-                         as sent */
+    int errnum;                      /* the errno with which the connection failed, or 0 */
+    unsigned char key[TLS_KEY_SIZE]; /* wiped after the handshake */
+    struct buf out;                  /* encrypted bytes to send */
+    size_t out_at;                   /* number of bytes of `out` that are already sent */
+    /* Number of plaintext bytes that are encrypted in `out`, and that tls_stream_send() has not
+     * reported as sent yet. */
+    size_t accepted;
     uint64_t records; /* number of records sent under the current key */
 };
 
@@ -49,7 +50,7 @@ struct tls_stream {
 static int bio_read(BIO *bio, char *data, int size)
 {
     struct tls_stream *stream = BIO_get_data(bio);
-    ssize_t got = stream->keyed->wire.recv(stream->fd, data, (size_t)size);
+    ssize_t got = stream->context->io.recv(stream->fd, data, (size_t)size);
     BIO_clear_retry_flags(bio);
     if (got > 0)
         return (int)got;
@@ -80,7 +81,7 @@ static long bio_ctrl(BIO *bio, int command, long number, void *pointer)
 
 static const unsigned char IDENTITY[] = "trainyard";
 
-static SSL_SESSION *session_of(SSL *ssl)
+static SSL_SESSION *psk_session_new(SSL *ssl)
 {
     /* For a pre-shared key, TLS 1.3 uses only the hash of this cipher. */
     static const unsigned char AES_128_GCM_SHA256[] = {0x13, 0x01};
@@ -96,78 +97,79 @@ static SSL_SESSION *session_of(SSL *ssl)
     return session;
 }
 
-static int offer_key(SSL *ssl, const EVP_MD *hash, const unsigned char **ret_identity,
-                     size_t *ret_size, SSL_SESSION **ret)
+static int psk_offer_key(SSL *ssl, const EVP_MD *hash, const unsigned char **ret_identity,
+                         size_t *ret_size, SSL_SESSION **ret)
 {
-    *ret = session_of(ssl);
+    *ret = psk_session_new(ssl);
     *ret_identity = IDENTITY;
     *ret_size = sizeof(IDENTITY) - 1;
     return *ret != NULL;
 }
 
-static int find_key(SSL *ssl, const unsigned char *identity, size_t size, SSL_SESSION **ret)
+static int psk_find_key(SSL *ssl, const unsigned char *identity, size_t size, SSL_SESSION **ret)
 {
     bool known = size == sizeof(IDENTITY) - 1 && memcmp(identity, IDENTITY, size) == 0;
-    *ret = known ? session_of(ssl) : NULL;
+    *ret = known ? psk_session_new(ssl) : NULL;
     return 1;
 }
 
-/* ---- struct tls_psk, which all streams share ------------------------------------------------- */
+/* ---- struct tls_stream_context --------------------------------------------------------------- */
 
-int tls_psk_new(const struct tls_stream_io *wire, struct tls_psk **ret, struct err *err)
+int tls_stream_context_new(const struct tls_stream_io *io, struct tls_stream_context **ret,
+                           struct err *err)
 {
-    struct tls_psk *keyed = mem_zalloc(sizeof(*keyed));
-    keyed->wire = *wire;
-    keyed->records_max = RECORDS_MAX;
-    keyed->context = SSL_CTX_new(TLS_method());
-    keyed->method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "trainyard link");
-    if (!keyed->context || !keyed->method ||
-        !SSL_CTX_set_min_proto_version(keyed->context, TLS1_3_VERSION) ||
-        !SSL_CTX_set_ciphersuites(keyed->context,
+    struct tls_stream_context *context = mem_zalloc(sizeof(*context));
+    context->io = *io;
+    context->records_max = RECORDS_MAX;
+    context->ssl_context = SSL_CTX_new(TLS_method());
+    context->method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "trainyard link");
+    if (!context->ssl_context || !context->method ||
+        !SSL_CTX_set_min_proto_version(context->ssl_context, TLS1_3_VERSION) ||
+        !SSL_CTX_set_ciphersuites(context->ssl_context,
                                   "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256") ||
-        !SSL_CTX_set_num_tickets(keyed->context, 0)) {
-        tls_psk_free(keyed);
+        !SSL_CTX_set_num_tickets(context->ssl_context, 0)) {
+        tls_stream_context_free(context);
         return openssl_err_set(err, ERR_INTERNAL, "cannot set up TLS");
     }
-    BIO_meth_set_read(keyed->method, bio_read);
-    BIO_meth_set_write(keyed->method, bio_write);
-    BIO_meth_set_ctrl(keyed->method, bio_ctrl);
-    SSL_CTX_set_mode(keyed->context, SSL_MODE_ENABLE_PARTIAL_WRITE |
-                                         SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
-                                         SSL_MODE_RELEASE_BUFFERS);
-    SSL_CTX_set_session_cache_mode(keyed->context, SSL_SESS_CACHE_OFF);
-    SSL_CTX_set_default_read_buffer_len(keyed->context, READ_AHEAD);
-    SSL_CTX_set_psk_use_session_callback(keyed->context, offer_key);
-    SSL_CTX_set_psk_find_session_callback(keyed->context, find_key);
-    *ret = keyed;
+    BIO_meth_set_read(context->method, bio_read);
+    BIO_meth_set_write(context->method, bio_write);
+    BIO_meth_set_ctrl(context->method, bio_ctrl);
+    SSL_CTX_set_mode(context->ssl_context, SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                               SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                               SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_session_cache_mode(context->ssl_context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_default_read_buffer_len(context->ssl_context, READ_AHEAD);
+    SSL_CTX_set_psk_use_session_callback(context->ssl_context, psk_offer_key);
+    SSL_CTX_set_psk_find_session_callback(context->ssl_context, psk_find_key);
+    *ret = context;
     return 0;
 }
 
-struct tls_psk *tls_psk_free(struct tls_psk *keyed)
+struct tls_stream_context *tls_stream_context_free(struct tls_stream_context *context)
 {
-    if (!keyed)
+    if (!context)
         return NULL;
-    SSL_CTX_free(keyed->context);
-    BIO_meth_free(keyed->method);
-    free(keyed);
+    SSL_CTX_free(context->ssl_context);
+    BIO_meth_free(context->method);
+    free(context);
     return NULL;
 }
 
-void tls_psk_set_rekey_limit(struct tls_psk *keyed, uint64_t records)
+void tls_stream_context_set_rekey_limit(struct tls_stream_context *context, uint64_t records)
 {
-    keyed->records_max = records;
+    context->records_max = records;
 }
 
 /* ---- struct tls_stream ----------------------------------------------------------------------- */
 
-struct tls_stream *tls_stream_new(const struct tls_psk *keyed, int fd, bool client,
+struct tls_stream *tls_stream_new(const struct tls_stream_context *context, int fd, bool client,
                                   const unsigned char key[TLS_KEY_SIZE])
 {
     struct tls_stream *stream = mem_zalloc(sizeof(*stream));
-    BIO *bio = BIO_new(keyed->method);
-    stream->keyed = keyed;
+    BIO *bio = BIO_new(context->method);
+    stream->context = context;
     stream->fd = fd;
-    stream->ssl = SSL_new(keyed->context);
+    stream->ssl = SSL_new(context->ssl_context);
     if (!stream->ssl || !bio)
         mem_panic("tls: out of memory");
     memcpy(stream->key, key, sizeof(stream->key));
@@ -200,7 +202,7 @@ struct tls_stream *tls_stream_free(struct tls_stream *stream)
 static int stream_flush(struct tls_stream *stream)
 {
     while (stream->out_at < stream->out.size) {
-        ssize_t sent = stream->keyed->wire.send(stream->fd, stream->out.data + stream->out_at,
+        ssize_t sent = stream->context->io.send(stream->fd, stream->out.data + stream->out_at,
                                                 stream->out.size - stream->out_at);
         if (sent < 0)
             return (int)sent;
@@ -211,9 +213,9 @@ static int stream_flush(struct tls_stream *stream)
     return 0;
 }
 
-/* Explains the result of a call that transferred no byte. Returns -EAGAIN, or the negative errno
- * with which the connection failed. After a failure, OpenSSL must not be called again. */
-static int stream_explain(struct tls_stream *stream, int result)
+/* Returns the meaning of a result of OpenSSL that transferred no byte: -EAGAIN, or the negative
+ * errno with which the connection failed. After a failure, OpenSSL must not be called again. */
+static int stream_result_error(struct tls_stream *stream, int result)
 {
     switch (SSL_get_error(stream->ssl, result)) {
     case SSL_ERROR_WANT_READ:
@@ -236,7 +238,7 @@ int tls_stream_handshake(struct tls_stream *stream)
         return -stream->errnum;
     ERR_clear_error();
     int result = SSL_do_handshake(stream->ssl);
-    int answer = result == 1 ? 0 : stream_explain(stream, result);
+    int answer = result == 1 ? 0 : stream_result_error(stream, result);
     int flushed = stream_flush(stream);
     if (answer < 0 && answer != -EAGAIN)
         return answer;
@@ -267,7 +269,7 @@ ssize_t tls_stream_recv(struct tls_stream *stream, void *data, size_t size)
         size_t most = size - got < INT_MAX ? size - got : INT_MAX;
         int result = SSL_read(stream->ssl, (char *)data + got, (int)most);
         if (result <= 0) {
-            int answer = stream_explain(stream, result);
+            int answer = stream_result_error(stream, result);
             return got ? (ssize_t)got : answer;
         }
         got += (size_t)result;
@@ -281,8 +283,8 @@ static int stream_encrypt(struct tls_stream *stream, const char *data, size_t si
     ERR_clear_error();
     int result = SSL_write(stream->ssl, data, (int)(size < RECORD_MAX ? size : RECORD_MAX));
     if (result <= 0)
-        return stream_explain(stream, result);
-    if (++stream->records >= stream->keyed->records_max) {
+        return stream_result_error(stream, result);
+    if (++stream->records >= stream->context->records_max) {
         stream->records = 0;
         if (!SSL_key_update(stream->ssl, SSL_KEY_UPDATE_NOT_REQUESTED)) {
             stream->errnum = EBADMSG;
@@ -296,8 +298,8 @@ ssize_t tls_stream_send(struct tls_stream *stream, const void *data, size_t size
 {
     if (stream->errnum)
         return -stream->errnum;
-    bool again = stream->accepted > 0;
-    while (!again && stream->accepted < size && stream->out.size < BATCH_MAX) {
+    bool retried = stream->accepted > 0;
+    while (!retried && stream->accepted < size && stream->out.size < BATCH_MAX) {
         int done =
             stream_encrypt(stream, (const char *)data + stream->accepted, size - stream->accepted);
         if (done < 0)

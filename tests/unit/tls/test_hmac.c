@@ -21,14 +21,14 @@ static void test_vectors(void **state)
          "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-        unsigned char seal[TLS_HMAC_SIZE];
+        unsigned char signature[TLS_HMAC_SIZE];
         char text[2 * TLS_HMAC_SIZE + 1];
         struct err err = ERR_INIT;
         assert_int_equal(tls_hmac(rows[i].key, strlen(rows[i].key), rows[i].data,
-                                  strlen(rows[i].data), seal, &err),
+                                  strlen(rows[i].data), signature, &err),
                          0);
         for (size_t j = 0; j < TLS_HMAC_SIZE; j++)
-            snprintf(text + 2 * j, 3, "%02x", seal[j]);
+            snprintf(text + 2 * j, 3, "%02x", signature[j]);
         assert_string_equal(text, rows[i].expected);
     }
 }

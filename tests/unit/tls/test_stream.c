@@ -48,7 +48,7 @@ static ssize_t wire_send(int fd, const void *data, size_t size)
 }
 
 struct ends {
-    struct tls_psk *keyed;
+    struct tls_stream_context *keyed;
     int fds[2];
     struct tls_stream *streams[2]; /* the first is the client */
 };
@@ -59,7 +59,7 @@ static int setup(void **state)
     struct ends *ends = mem_zalloc(sizeof(*ends));
     struct err err = ERR_INIT;
     memset(&wire, 0, sizeof(wire));
-    assert_int_equal(tls_psk_new(&WIRE, &ends->keyed, &err), 0);
+    assert_int_equal(tls_stream_context_new(&WIRE, &ends->keyed, &err), 0);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends->fds), 0);
     *state = ends;
     return 0;
@@ -73,7 +73,7 @@ static int teardown(void **state)
         if (ends->fds[i] >= 0)
             close(ends->fds[i]);
     }
-    tls_psk_free(ends->keyed);
+    tls_stream_context_free(ends->keyed);
     free(ends);
     return 0;
 }
@@ -171,7 +171,7 @@ static void little_by_little_too(void **state)
 static void keys_are_renewed_under_way(void **state)
 {
     struct ends *ends = *state;
-    tls_psk_set_rekey_limit(ends->keyed, 3);
+    tls_stream_context_set_rekey_limit(ends->keyed, 3);
     connect_both(ends);
     carry_plenty(ends);
 }
