@@ -68,7 +68,8 @@ static bool read_clause(struct arena *arena, const char *text, struct accept_cla
     return true;
 }
 
-static int clause_choices(const struct accept_clause *clause)
+/* Returns 2 for every type, 1 for every subtype of one type, and 0 for a type without wildcards. */
+static int clause_wildcards(const struct accept_clause *clause)
 {
     return str_eq(clause->type, "*/*") ? 2 : str_has_suffix(clause->type, "/*");
 }
@@ -76,7 +77,7 @@ static int clause_choices(const struct accept_clause *clause)
 static bool accept_is_preferred(const struct accept_clause *a, const struct accept_clause *b)
 {
     return a->quality > b->quality ||
-           (a->quality == b->quality && clause_choices(a) < clause_choices(b));
+           (a->quality == b->quality && clause_wildcards(a) < clause_wildcards(b));
 }
 
 static void accept_insert(struct accept *accept, const struct accept_clause *clause)
@@ -104,9 +105,9 @@ void accept_parse(struct arena *arena, const char *header, struct accept *ret)
 bool accept_clause_matches(const struct accept_clause *clause, const char *type)
 {
     size_t size = strlen(clause->type);
-    if (clause_choices(clause) == 1)
+    if (clause_wildcards(clause) == 1)
         return strncmp(type, clause->type, size - 1) == 0;
-    return clause_choices(clause) == 2 || str_eq(clause->type, type);
+    return clause_wildcards(clause) == 2 || str_eq(clause->type, type);
 }
 
 bool accept_matches(const struct accept *accept, const char *type)

@@ -23,13 +23,15 @@ struct accept {
     size_t count;
 };
 
-/* Parses the header. A header of NULL or "" accepts every type. Clauses that cannot be parsed and
- * clauses beyond ACCEPT_CLAUSES_MAX are ignored. */
+/* Parses the header. A header of NULL or "" accepts every type. Ignores clauses that cannot be
+ * parsed, clauses of quality 0, and clauses beyond ACCEPT_CLAUSES_MAX. */
 void accept_parse(struct arena *arena, const char *header, struct accept *ret);
 
+/* Returns whether the media type of the clause, which may have wildcards, matches `type`. Ignores
+ * the parameters of the clause. */
 bool accept_clause_matches(const struct accept_clause *clause, const char *type);
 
-/* Whether any clause without the parameter `as` matches this type. */
+/* Returns whether any clause without the parameter `as` matches this type. */
 bool accept_matches(const struct accept *accept, const char *type);
 
 #endif

@@ -1,4 +1,4 @@
-/* Lists of header lines; see http_header.h. */
+/* Implements lists of header lines; see http_header.h. */
 #include "net/http_header.h"
 
 #include "base/str.h"

@@ -15,11 +15,11 @@ struct http_header {
 /* Returns the value of the first line of this name, or NULL. */
 const char *http_header_get(const struct http_header *headers, const char *name);
 
-/* Appends a line. Copies name and value into the arena. */
+/* Appends a line to the list *headers. Copies name and value into the arena. */
 void http_header_add(struct arena *arena, struct http_header **headers, const char *name,
                      const char *value);
 
-/* Whether a line of this name contains the word. The value of the line is a list of words,
+/* Returns whether a line of this name contains the word. The value of the line is a list of words,
  * separated by commas or white space. The comparison ignores case. */
 bool http_header_has_word(const struct http_header *headers, const char *name, const char *word);
 

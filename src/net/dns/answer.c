@@ -143,7 +143,7 @@ void dns_answer_service(struct dns_answer *answer, const char *owner, uint16_t p
     dns_put_name(at, target); /* RFC 2782 forbids compression here */
 }
 
-void dns_answer_nothing(struct dns_answer *answer, const char *zone)
+void dns_answer_soa(struct dns_answer *answer, const char *zone)
 {
     static const char server[] = "ns.dns.cluster.local", person[] = "hostmaster.cluster.local";
     uint8_t *at = add_record(answer, DNS_AUTHORITY, zone, DNS_SOA, NEGATIVE_TTL_SECONDS,

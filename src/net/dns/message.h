@@ -14,7 +14,9 @@ enum {
     DNS_UDP_PLAIN_MAX = 512,
     DNS_UDP_MAX = 1232, /* largest message over UDP; small enough to avoid fragmentation */
     DNS_TCP_MAX = 65535,
-    DNS_ASK_MAX = 12 + DNS_NAME_MAX + 2 + 4 + 11, /* header, name, type and class, OPT record */
+    /* The largest query that dns_query_pass_on() writes: header, name, type and class, OPT record.
+     */
+    DNS_QUERY_MAX = 12 + DNS_NAME_MAX + 2 + 4 + 11,
 };
 
 enum dns_type {
@@ -41,7 +43,7 @@ enum dns_rcode {
 /* ---- queries ---- */
 
 struct dns_query {
-    const uint8_t *data; /* the message */
+    const uint8_t *data; /* the message, which must outlive this struct */
     uint16_t id, flags;
     char name[DNS_NAME_MAX + 1]; /* lower case, without the final dot */
     bool is_unusual; /* a label has a dot, a space, a control character or a byte that is not ASCII
@@ -51,12 +53,13 @@ struct dns_query {
      * the end of the header. */
     size_t end;
     bool has_opt, wants_dnssec;
-    uint16_t udp_size;
+    uint16_t udp_size; /* size in the OPT record; 0 if there is none */
     uint8_t edns_version;
 };
 
-/* Parses a query. Returns false if no answer may be sent. Otherwise sets *ret_rcode to DNS_NOERROR
- * or to the error code of the answer. */
+/* Parses a query. Returns false if no answer may be sent, because the message is not a query or is
+ * shorter than a header. Otherwise sets *ret_rcode to DNS_NOERROR or to the error code of the
+ * answer. */
 bool dns_query_read(const void *data, size_t size, struct dns_query *ret,
                     enum dns_rcode *ret_rcode);
 
@@ -64,31 +67,36 @@ bool dns_query_read(const void *data, size_t size, struct dns_query *ret,
  * 512 … DNS_UDP_MAX bytes. Without an OPT record it is 512 bytes. */
 size_t dns_query_udp_max(const struct dns_query *query);
 
-/* Writes a query for another server with the same question. If `name` is not NULL, it replaces the
- * name in the question. Returns the size of the new query. */
+/* Writes a query for another server with the same question. `query` must have been parsed with the
+ * result DNS_NOERROR. If `name` is not NULL, it replaces the name in the question; dns_is_name()
+ * must be true for it. Returns the size of the new query. */
 size_t dns_query_pass_on(const struct dns_query *query, const char *name, uint16_t id,
-                         uint8_t ret[DNS_ASK_MAX]);
+                         uint8_t ret[DNS_QUERY_MAX]);
 
-/* Whether the text is a name that an answer may contain. */
+/* Returns whether the text is a name that a message may contain, without the final dot. */
 bool dns_is_name(const char *text);
 
 /* ---- answers ---- */
 
 enum dns_section { DNS_ANSWERS, DNS_AUTHORITY, DNS_ADDITIONAL, DNS_SECTIONS };
 
-/* An answer under construction. Records are added section by section. If a record does not fit, it
- * and all later records are omitted, and the answer gets the TC flag. A record of the additional
- * section that does not fit is omitted without the TC flag. */
+/* An answer under construction. Records are added section by section. If a record of the answer or
+ * authority section does not fit, this record and all later records are omitted, and the answer
+ * gets the TC flag. A record of the additional section that does not fit is omitted without the TC
+ * flag. */
 struct dns_answer {
     const struct dns_query *query;
     uint8_t *data;
-    size_t max, size;
-    uint16_t counts[DNS_SECTIONS];
-    bool is_cut;
+    size_t max, size; /* maximum and current size of the answer without its OPT record */
+    uint16_t counts[DNS_SECTIONS]; /* number of records per section */
+    bool is_cut;                   /* the answer gets the TC flag */
 };
 
+/* Starts an answer to `query` in `data`, which has room for `max` bytes. Both must outlive the
+ * answer. */
 void dns_answer_begin(struct dns_answer *answer, const struct dns_query *query, void *data,
                       size_t max);
+/* Adds an A record. */
 void dns_answer_address(struct dns_answer *answer, enum dns_section section, const char *owner,
                         struct in_addr address);
 /* Adds a record whose data is copied as it is, for example an address that another server returned.
@@ -98,10 +106,11 @@ void dns_answer_data(struct dns_answer *answer, const char *owner, enum dns_type
 /* Adds a CNAME or PTR record. */
 void dns_answer_name(struct dns_answer *answer, const char *owner, enum dns_type type,
                      const char *name);
+/* Adds an SRV record. */
 void dns_answer_service(struct dns_answer *answer, const char *owner, uint16_t port,
                         const char *target);
 /* Adds the SOA record of a negative answer, which limits how long the answer may be cached. */
-void dns_answer_nothing(struct dns_answer *answer, const char *zone);
+void dns_answer_soa(struct dns_answer *answer, const char *zone);
 /* Completes the answer. Returns its size, or 0 if even the question does not fit. */
 size_t dns_answer_end(struct dns_answer *answer, enum dns_rcode rcode, bool authoritative);
 
@@ -110,15 +119,15 @@ size_t dns_answer_end(struct dns_answer *answer, enum dns_rcode rcode, bool auth
 struct dns_reply {
     const uint8_t *data;
     size_t size;
-    enum dns_rcode rcode;
-    bool is_cut;
-    /* Offset of the next record of the answer section, and the number of records left. */
-    size_t at, left;
+    enum dns_rcode rcode; /* the lower four bits, without the bits in the OPT record */
+    bool is_cut;          /* the reply has the TC flag */
+    size_t at;            /* offset of the next record of the answer section */
+    size_t left;          /* number of records of the answer section that are not read yet */
 };
 
-/* Parses a reply. `asked` is the query that was sent. Returns false if the message is not a reply,
- * is malformed, or has another id or another question. */
-bool dns_reply_read(const void *data, size_t size, const void *asked, size_t asked_size,
+/* Parses the header and the question of a reply. `query` is the message that was sent. Returns
+ * false if the message is not a reply, is too short, or has another id or another question. */
+bool dns_reply_read(const void *data, size_t size, const void *query, size_t query_size,
                     struct dns_reply *ret);
 
 struct dns_record {
@@ -131,8 +140,9 @@ struct dns_record {
 /* Gets the next record of the answer section. Returns false if there is no further record or the
  * record is malformed. */
 bool dns_reply_next(struct dns_reply *reply, struct dns_record *ret);
-/* Gets the first IPv4 address of the answer section, without a check of its name. Returns false if
- * there is no address or the reply has an error code. */
+/* Gets the IPv4 address of the first A record of the answer section that is not read yet. Does not
+ * check the name of the record. Returns false if there is no address or the reply has an error
+ * code. */
 bool dns_reply_address(struct dns_reply *reply, struct in_addr *ret);
 
 #endif

@@ -96,7 +96,7 @@ size_t dns_query_udp_max(const struct dns_query *query)
 }
 
 size_t dns_query_pass_on(const struct dns_query *query, const char *name, uint16_t id,
-                         uint8_t ret[DNS_ASK_MAX])
+                         uint8_t ret[DNS_QUERY_MAX])
 {
     uint8_t *at = dns_put_u16(ret, id);
     at = dns_put_u16(at, DNS_FLAG_RD | (query->flags & DNS_FLAG_CD));

@@ -19,10 +19,10 @@ static bool is_same_question(const uint8_t *a, const uint8_t *b, size_t size)
     return memcmp(a + name_size, b + name_size, TYPE_AND_CLASS_SIZE) == 0;
 }
 
-bool dns_reply_read(const void *data, size_t size, const void *asked, size_t asked_size,
+bool dns_reply_read(const void *data, size_t size, const void *query, size_t query_size,
                     struct dns_reply *ret)
 {
-    struct dns_reader question = {.data = asked, .size = asked_size};
+    struct dns_reader question = {.data = query, .size = query_size};
     dns_skip(&question, DNS_HEADER_SIZE);
     dns_skip_name(&question);
     dns_skip(&question, TYPE_AND_CLASS_SIZE);
@@ -32,7 +32,7 @@ bool dns_reply_read(const void *data, size_t size, const void *asked, size_t ask
     unsigned questions = dns_read_u16(&reader), answers = dns_read_u16(&reader);
     dns_skip(&reader, 4);
     if (question.failed || reader.failed || question.at > size ||
-        memcmp(data, asked, sizeof(uint16_t)) != 0 || !(flags & DNS_FLAG_QR) ||
+        memcmp(data, query, sizeof(uint16_t)) != 0 || !(flags & DNS_FLAG_QR) ||
         flags & DNS_OPCODE_MASK || questions != 1 ||
         !is_same_question(reader.data + DNS_HEADER_SIZE, question.data + DNS_HEADER_SIZE,
                           question.at - DNS_HEADER_SIZE))

@@ -35,6 +35,7 @@ struct dns_reader {
     bool failed; /* the message was too short or malformed */
 };
 
+/* Reads a big-endian number of `count` bytes, at most four. */
 static inline unsigned dns_read(struct dns_reader *reader, size_t count)
 {
     if (reader->failed || reader->size - reader->at < count) {

@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 struct http_bearer {
-    char *token; /* NULL: no token */
-    char *path;  /* NULL: the token never changes */
-    int64_t checked_ms;
+    char *token;             /* NULL: no token */
+    char *path;              /* NULL: the token does not come from a file */
+    int64_t checked_ms;      /* time of the last check of the file */
     struct file_stamp stamp; /* version of the file that was read last */
 };
 
@@ -20,8 +20,8 @@ struct http_bearer {
 void http_bearer_init(struct http_bearer *bearer, const char *token, const char *path);
 void http_bearer_release(struct http_bearer *bearer);
 
-/* Returns the current token, or NULL. If the file is missing, empty or incomplete, returns the last
- * valid token. */
+/* Returns the current token, or NULL. If the file is missing or empty, returns the token that was
+ * read before. The pointer is valid until the next call. */
 const char *http_bearer_get(struct http_bearer *bearer, int64_t now_ms);
 
 /* To be called when the server has rejected the token. The next http_bearer_get() then checks the

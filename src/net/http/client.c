@@ -1,6 +1,6 @@
-/* The HTTP client on libcurl; see client.h. libcurl reports the sockets and the timeout that it
- * waits for. The loop calls libcurl when a socket is ready or the timeout has passed, and libcurl
- * transfers the bytes.
+/* Implements the HTTP client on libcurl; see client.h. libcurl reports the sockets and the timeout
+ * that it waits for. The loop calls libcurl when a socket is ready or the timeout has passed, and
+ * libcurl transfers the bytes.
  *
  * Code in a libcurl callback must not call libcurl, but the callbacks of an http_call may start,
  * cancel or free any http_call. Therefore the libcurl callbacks only store the received data, and
@@ -25,10 +25,10 @@ static struct client *client_of(struct http_transport *transport)
 
 /* ---- callbacks of libcurl -------------------------------------------------------------------- */
 
-static void add_news(struct client_call *call)
+static void call_mark_ready(struct client_call *call)
 {
-    if (!list_is_linked(&call->news_link))
-        list_append(&call->client->news, &call->news_link);
+    if (!list_is_linked(&call->ready_link))
+        list_append(&call->client->ready_calls, &call->ready_link);
 }
 
 /* Stores one header line. A response may have several headers, because "100 Continue" comes before
@@ -47,7 +47,7 @@ static size_t on_header(char *line, size_t unit, size_t count, void *context)
     if (size == 0) {
         call->head_done = call->status >= 200;
         if (call->head_done)
-            add_news(call);
+            call_mark_ready(call);
         return count;
     }
     const char *text = arena_strndup(call->arena, line, size);
@@ -68,7 +68,7 @@ static size_t on_client_body(char *data, size_t unit, size_t count, void *contex
 {
     struct client_call *call = context;
     buf_append(&call->data, data, count);
-    add_news(call);
+    call_mark_ready(call);
     return count;
 }
 
@@ -82,27 +82,27 @@ static int on_timeout_wanted(CURLM *multi, long timeout_ms, void *context)
     return 0;
 }
 
-static void on_watch_closed(uv_handle_t *handle)
+static void on_client_socket_closed(uv_handle_t *handle)
 {
-    free(CONTAINER_OF(handle, struct watch, poll));
+    free(CONTAINER_OF(handle, struct client_socket, poll));
 }
 
-static void watch_close(struct watch *watch)
+static void client_socket_close(struct client_socket *watched)
 {
-    list_remove(&watch->link);
-    uv_close((uv_handle_t *)&watch->poll, on_watch_closed);
+    list_remove(&watched->link);
+    uv_close((uv_handle_t *)&watched->poll, on_client_socket_closed);
 }
 
-static struct watch *watch_new(struct client *client, curl_socket_t fd)
+static struct client_socket *client_socket_new(struct client *client, curl_socket_t fd)
 {
-    struct watch *watch = mem_zalloc(sizeof(*watch));
-    int result = uv_poll_init_socket(loop_uv(client->loop), &watch->poll, fd);
+    struct client_socket *watched = mem_zalloc(sizeof(*watched));
+    int result = uv_poll_init_socket(loop_uv(client->loop), &watched->poll, fd);
     if (result < 0)
         mem_panic("http client: cannot watch a socket: %s", uv_strerror(result));
-    watch->client = client;
-    watch->fd = fd;
-    list_push(&client->watches, &watch->link);
-    return watch;
+    watched->client = client;
+    watched->fd = fd;
+    list_push(&client->sockets, &watched->link);
+    return watched;
 }
 
 static void on_client_poll(uv_poll_t *poll, int status, int events);
@@ -111,20 +111,20 @@ static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *contex
                             void *socket_context)
 {
     struct client *client = context;
-    struct watch *watch = socket_context;
+    struct client_socket *watched = socket_context;
     if (what == CURL_POLL_REMOVE) {
-        if (watch) {
-            watch_close(watch);
+        if (watched) {
+            client_socket_close(watched);
             curl_multi_assign(client->multi, fd, NULL);
         }
         return 0;
     }
-    if (!watch) {
-        watch = watch_new(client, fd);
-        curl_multi_assign(client->multi, fd, watch);
+    if (!watched) {
+        watched = client_socket_new(client, fd);
+        curl_multi_assign(client->multi, fd, watched);
     }
     int events = (what & CURL_POLL_IN ? UV_READABLE : 0) | (what & CURL_POLL_OUT ? UV_WRITABLE : 0);
-    uv_poll_start(&watch->poll, events, on_client_poll);
+    uv_poll_start(&watched->poll, events, on_client_poll);
     return 0;
 }
 
@@ -132,8 +132,8 @@ static int on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *contex
 
 static void client_call_free(struct client_call *call)
 {
-    if (list_is_linked(&call->news_link))
-        list_remove(&call->news_link);
+    if (list_is_linked(&call->ready_link))
+        list_remove(&call->ready_link);
     list_remove(&call->link);
     curl_multi_remove_handle(call->client->multi, call->easy);
     curl_easy_cleanup(call->easy);
@@ -146,9 +146,12 @@ static void client_call_free(struct client_call *call)
 static void set_error(const struct client_call *call, struct err *err)
 {
     const char *reason = call->reason[0] ? call->reason : curl_easy_strerror(call->result);
+    curl_off_t connect_time = 0; /* time until the connection was established; 0: it was not */
+    curl_easy_getinfo(call->easy, CURLINFO_PRETRANSFER_TIME_T, &connect_time);
     switch (call->result) {
     case CURLE_OPERATION_TIMEDOUT:
-        if (call->timeout_ms > 0)
+        /* The connection may have timed out before the call. */
+        if (call->timeout_ms > 0 && (call->timeout_ms <= CLIENT_CONNECT_TIMEOUT_MS || connect_time))
             err_set(err, ERR_TIMEOUT, "%s %s: no complete response within %lld ms", call->method,
                     call->url, (long long)call->timeout_ms);
         else
@@ -180,18 +183,18 @@ static void client_reject_credential(struct client *client)
 static void client_deliver(struct client_call *call)
 {
     call->busy = true;
-    if (call->head_done && !call->head_given) {
-        call->head_given = true;
+    if (call->head_done && !call->head_delivered) {
+        call->head_delivered = true;
         if (call->status == 401)
             client_reject_credential(call->client);
-        if (!call->cancelled && call->listener.on_head)
-            call->listener.on_head(call->context, call->status, call->headers);
+        if (!call->cancelled && call->callbacks.on_head)
+            call->callbacks.on_head(call->context, call->status, call->headers);
     }
     if (!call->cancelled && call->data.size) {
         struct buf data = call->data;
         buf_init(&call->data, data.max);
-        if (call->listener.on_data)
-            call->listener.on_data(call->context, data.data, data.size);
+        if (call->callbacks.on_data)
+            call->callbacks.on_data(call->context, data.data, data.size);
         buf_release(&data);
     }
     if (!call->cancelled && call->done) {
@@ -200,7 +203,7 @@ static void client_deliver(struct client_call *call)
         if (!ok)
             set_error(call, &err);
         call->cancelled = true;
-        call->listener.on_end(call->context, ok ? NULL : &err);
+        call->callbacks.on_end(call->context, ok ? NULL : &err);
     }
     call->busy = false;
     if (call->cancelled)
@@ -214,8 +217,8 @@ static void client_release(struct client *client)
     loop_timer_stop(&client->timer);
     curl_multi_cleanup(client->multi);
     loop_timer_stop(&client->timer); /* the cleanup may have started it again */
-    LIST_EACH_SAFE (struct watch, watch, &client->watches, link)
-        watch_close(watch);
+    LIST_EACH_SAFE (struct client_socket, watched, &client->sockets, link)
+        client_socket_close(watched);
     free(client->base_url);
     http_bearer_release(&client->bearer);
     free(client->ca_pem);
@@ -230,7 +233,8 @@ static void client_release(struct client *client)
     curl_global_cleanup();
 }
 
-static void deliver_news(struct client *client)
+/* Calls the callbacks of all calls that have received data or have ended. */
+static void client_deliver_ready(struct client *client)
 {
     int left;
     CURLMsg *message;
@@ -241,14 +245,14 @@ static void deliver_news(struct client *client)
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &call);
         call->done = true;
         call->result = message->data.result;
-        add_news(call);
+        call_mark_ready(call);
     }
     if (client->delivering)
         return;
     client->delivering = true;
-    while (!list_is_empty(&client->news) && !client->freed) {
-        struct client_call *call = LIST_FIRST(&client->news, struct client_call, news_link);
-        list_remove(&call->news_link);
+    while (!list_is_empty(&client->ready_calls) && !client->freed) {
+        struct client_call *call = LIST_FIRST(&client->ready_calls, struct client_call, ready_link);
+        list_remove(&call->ready_link);
         client_deliver(call);
     }
     client->delivering = false;
@@ -258,13 +262,13 @@ static void deliver_news(struct client *client)
 
 static void on_client_poll(uv_poll_t *poll, int status, int events)
 {
-    struct watch *watch = CONTAINER_OF(poll, struct watch, poll);
-    struct client *client = watch->client;
+    struct client_socket *watched = CONTAINER_OF(poll, struct client_socket, poll);
+    struct client *client = watched->client;
     int what = (events & UV_READABLE ? CURL_CSELECT_IN : 0) |
                (events & UV_WRITABLE ? CURL_CSELECT_OUT : 0) | (status < 0 ? CURL_CSELECT_ERR : 0);
     int running;
-    curl_multi_socket_action(client->multi, watch->fd, what, &running);
-    deliver_news(client);
+    curl_multi_socket_action(client->multi, watched->fd, what, &running);
+    client_deliver_ready(client);
 }
 
 static void on_client_timer(struct loop_timer *timer)
@@ -272,20 +276,20 @@ static void on_client_timer(struct loop_timer *timer)
     struct client *client = CONTAINER_OF(timer, struct client, timer);
     int running;
     curl_multi_socket_action(client->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-    deliver_news(client);
+    client_deliver_ready(client);
 }
 
 /* ---- starting and cancelling a call ---------------------------------------------------------- */
 
 static struct http_call *client_start(struct http_transport *transport,
                                       const struct http_request *request, int64_t timeout_ms,
-                                      const struct http_callbacks *listener, void *context)
+                                      const struct http_callbacks *callbacks, void *context)
 {
     struct client *client = client_of(transport);
     struct client_call *call = mem_zalloc(sizeof(*call));
     call->call.transport = transport;
     call->client = client;
-    call->listener = *listener;
+    call->callbacks = *callbacks;
     call->context = context;
     call->timeout_ms = timeout_ms > 0 ? timeout_ms : 0;
     call->arena = arena_new();
@@ -343,7 +347,7 @@ static int check_url(struct client *client, struct err *err)
         curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) != CURLUE_OK ||
         curl_url_get(url, CURLUPART_HOST, &host, 0) != CURLUE_OK ||
         !(str_eq(scheme, "http") || str_eq(scheme, "https")))
-        result = err_set(err, ERR_INVALID, "server '%s': must be like https://host:port",
+        result = err_set(err, ERR_INVALID, "server '%s': must be a URL like https://host:port",
                          client->base_url);
     else
         client->is_loopback = str_eq_nocase(host, "localhost") || str_has_prefix(host, "127.") ||
@@ -379,10 +383,10 @@ static int rename_server(struct client *client, const char *name, struct err *er
     curl_free(port);
     curl_free(renamed);
     curl_url_cleanup(url);
-    return done ? 0
-                : err_set(err, ERR_INVALID,
-                          "server '%s': '%.200s' is not a valid name for its certificate",
-                          client->base_url, name);
+    return done
+               ? 0
+               : err_set(err, ERR_INVALID, "server '%s': the TLS server name '%.200s' is not valid",
+                         client->base_url, name);
 }
 
 static char *client_copy(const char *text)
@@ -396,7 +400,8 @@ int http_client_new(struct loop *loop, const struct http_client_options *options
     if (!loop_uv(loop))
         return err_set(err, ERR_UNSUPPORTED, "an HTTP client needs sockets, not a simulation");
     if (!options->cert_pem != !options->key_pem || !options->cert_file != !options->key_file)
-        return err_set(err, ERR_INVALID, "server '%s': a client certificate needs its key",
+        return err_set(err, ERR_INVALID,
+                       "server '%s': a client certificate and its key must be given together",
                        options->base_url);
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
         return err_set(err, ERR_INTERNAL, "cannot set up the HTTP client");

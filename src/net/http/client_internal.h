@@ -12,12 +12,14 @@
 #include <curl/curl.h>
 #include <uv.h>
 
-/* A socket of libcurl that the loop watches. */
-struct watch {
+enum { CLIENT_CONNECT_TIMEOUT_MS = 10 * 1000 };
+
+/* A socket of libcurl that the loop polls. */
+struct client_socket {
     uv_poll_t poll;
     struct client *client;
     curl_socket_t fd;
-    struct list_link link; /* in client.watches */
+    struct list_link link; /* in client.sockets */
 };
 
 struct client {
@@ -25,11 +27,12 @@ struct client {
     struct loop *loop;
     CURLM *multi;
     struct loop_timer timer;
-    struct list_head watches; /* struct watch */
+    struct list_head sockets; /* struct client_socket */
     struct list_head calls;   /* struct client_call */
     /* struct client_call: calls with received data or a result for their callbacks. */
-    struct list_head news;
-    bool delivering, freed;
+    struct list_head ready_calls;
+    bool delivering; /* callbacks of calls are running, so the client must not be freed */
+    bool freed;      /* the transport was freed during `delivering` */
     struct http_bearer bearer;
     struct http_certificate certificate;
     char *base_url, *ca_pem;
@@ -48,29 +51,31 @@ struct client {
 struct client_call {
     struct http_call call;
     struct client *client;
-    struct list_link link;      /* in client.calls */
-    struct list_link news_link; /* in client.news, or in no list */
-    bool busy, cancelled;
-    struct http_callbacks listener;
+    struct list_link link;       /* in client.calls */
+    struct list_link ready_link; /* in client.ready_calls, or in no list */
+    bool busy;      /* a callback of the call is running, so the call must not be freed */
+    bool cancelled; /* no further callback may be called */
+    struct http_callbacks callbacks;
     void *context;
     CURL *easy;
     struct curl_slist *lines; /* header lines of the request */
     struct arena *arena;
     const char *method, *url;
     int64_t timeout_ms;
-    char reason[CURL_ERROR_SIZE];
+    char reason[CURL_ERROR_SIZE]; /* libcurl's error message, or "" */
 
     int status; /* status of the response header that is being received */
     struct http_header *headers;
     size_t header_size;
-    bool head_done, head_given;
-    struct buf data;
-    bool done;
+    bool head_done;      /* the header of the final response is complete */
+    bool head_delivered; /* on_head was called */
+    struct buf data;     /* received bytes of the body that are not delivered yet */
+    bool done;           /* libcurl has ended the transfer with `result` */
     CURLcode result;
 };
 
 /* Sets all options of the easy handle that depend on the request or on the client's options: URL,
- * method, header, body, certificates and time limits. Sets call->method and call->url. */
+ * method, header, body, certificates, proxy, time limits. Sets call->method and call->url. */
 void http_client_set_request(struct client_call *call, const struct http_request *request);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* A buffer has room for one TLS record. A larger buffer would only use more memory per call. */
-enum { CONNECT_TIMEOUT_MS = 10 * 1000, BUFFER_SIZE = 16 * 1024 };
+enum { BUFFER_SIZE = 16 * 1024 };
 
 static void add_line(struct client_call *call, const char *name, const char *value)
 {
@@ -89,7 +89,7 @@ static void set_trust(struct client_call *call)
     }
 }
 
-static void set_line(struct client_call *call)
+static void set_transfer_options(struct client_call *call)
 {
     CURL *easy = call->easy;
     /* CURLOPT_NOSIGNAL must stay off. libcurl resolves names on a thread and so needs no SIGALRM.
@@ -100,7 +100,7 @@ static void set_line(struct client_call *call)
      * other watches. */
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CLIENT_CONNECT_TIMEOUT_MS);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)call->timeout_ms);
     curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (long)BUFFER_SIZE);
@@ -133,5 +133,5 @@ void http_client_set_request(struct client_call *call, const struct http_request
     set_method(call, request);
     set_headers(call, request);
     set_trust(call);
-    set_line(call);
+    set_transfer_options(call);
 }

@@ -1,5 +1,5 @@
-/* The lifecycle of a connection of the HTTP server; see connection.h. A table lists its states and
- * the allowed transitions. Events of the stream, of the timer and of responses cause the
+/* Implements the lifecycle of a connection of the HTTP server; see connection.h. A table lists its
+ * states and the allowed transitions. Events of the stream, of the timer and of responses cause the
  * transitions. This file uses no sockets, only the stream. */
 #include "net/http/connection.h"
 
@@ -36,9 +36,9 @@ static const struct state_row STATES[] = {
 };
 
 enum {
-    IN_MAX = 32 * 1024,   /* bytes of later requests; with more, reading pauses */
-    OUT_HIGH = 16 * 1024, /* bytes of unsent responses; with more, no further request is parsed */
-    REQUESTS_A_TURN = 16, /* a maximum, so that other connections are served too */
+    IN_MAX = 32 * 1024,     /* bytes of later requests; with more, reading pauses */
+    OUT_HIGH = 16 * 1024,   /* bytes of unsent responses; with more, no further request is parsed */
+    REQUESTS_PER_TURN = 16, /* a maximum, so that other connections are served too */
 };
 
 /* ---- state transitions ----------------------------------------------------------------------- */
@@ -87,13 +87,13 @@ void http_connection_close(struct http_connection *self)
         http_upgrade_cancel(self);
 }
 
-/* Sends the bytes that are written, then closes the connection. No further request is read. */
+/* Starts to close the connection. The written bytes are still sent. No further request is read. */
 static void connection_finish(struct http_connection *self)
 {
     connection_move(self, FINISHING);
     buf_release(&self->in);
     buf_release(&self->parse.body);
-    http_connection_keep_less(self, false);
+    http_connection_reduce_charge(self, false);
     stream_finish(self->stream);
 }
 
@@ -127,7 +127,7 @@ void http_connection_end_for_memory(struct http_connection *self)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* Whether the connection still handles HTTP requests. */
+/* Returns whether the connection still handles HTTP requests. */
 static bool is_http(const struct http_connection *self)
 {
     int state = state_of(self);
@@ -142,7 +142,7 @@ static void connection_end_response(struct http_connection *self)
         response->left > 0 && !response->no_body; /* fewer bytes were written than announced */
     bool keep_alive = response->keep_alive;
     self->spare = http_response_free(response);
-    http_connection_keep_less(self, false);
+    http_connection_reduce_charge(self, false);
     if (!is_http(self)) /* the connection was upgraded, or it is closing */
         return;
     if (cut)
@@ -172,7 +172,7 @@ static void connection_start_response(struct http_connection *self)
     if (self->response && self->response->exchange.ended)
         connection_end_response(self);
     else if (state_of(self) == ANSWERING)
-        http_connection_keep_handled(self);
+        http_connection_charge_handled(self);
 }
 
 /* Called when the header of a request is complete. Calls the admission function before the body is
@@ -254,7 +254,7 @@ static size_t connection_parse(struct http_connection *self, const char *data, s
     }
     /* The admission function may have sent a response. */
     bool is_answered = self->response && self->response->exchange.ended;
-    if (!is_answered && !http_connection_keep_request(self)) {
+    if (!is_answered && !http_connection_charge_request(self)) {
         connection_refuse(self, 429, HTTP_NO_MEMORY);
         return size;
     }
@@ -274,7 +274,7 @@ static size_t take_requests(struct http_connection *self, const char *data, size
 {
     size_t used = 0;
     for (int requests = 0; used < size && may_read(self);) {
-        if (state_of(self) == IDLE && requests++ == REQUESTS_A_TURN) {
+        if (state_of(self) == IDLE && requests++ == REQUESTS_PER_TURN) {
             loop_defer(self->service->loop, &self->task);
             break;
         }
@@ -296,7 +296,7 @@ static void connection_continue(struct http_connection *self)
         if (used < in.size && state_of(self) != CLOSED && state_of(self) != FINISHING)
             buf_append(&self->in, in.data + used, in.size - used);
         buf_release(&in);
-        http_connection_keep_ahead(self); /* cannot fail, because `in` did not grow */
+        http_connection_charge_ahead(self); /* cannot fail, because `in` did not grow */
     }
     if (!is_http(self))
         return;
@@ -347,7 +347,7 @@ static void on_connection_data(void *context, const char *data, size_t size)
         return;
     buf_append(&self->in, data + used, size - used);
     if (self->in.overflowed || /* the stream delivered too many bytes after it was paused */
-        !http_connection_keep_ahead(self))
+        !http_connection_charge_ahead(self))
         http_connection_close(self);
     else if (self->in.size >= IN_MAX)
         stream_pause(self->stream, true);
@@ -357,7 +357,7 @@ static void on_connection_sent(void *context)
 {
     struct http_connection *self = context;
     struct http_response *response = self->response;
-    http_connection_keep_less(self, true);
+    http_connection_reduce_charge(self, true);
     if (response && !response->exchange.ended && response->exchange.on_drain)
         response->exchange.on_drain(&response->exchange);
     else if (!response || state_of(self) == READING_BODY)

@@ -1,6 +1,6 @@
-/* One HTTP/1.1 connection of a server, on any stream. Requests are parsed one after another, passed
- * to the handler as exchanges, and answered in their order. Included by the files of the server
- * only. */
+/* One HTTP/1.1 connection of a server, on any stream. It parses requests one after another, passes
+ * them to the handler as exchanges, and sends the responses in the order of the requests. Included
+ * by the files of the server only. */
 #ifndef TRAINYARD_NET_HTTP_CONNECTION_H
 #define TRAINYARD_NET_HTTP_CONNECTION_H
 
@@ -23,8 +23,10 @@ enum { HTTP_DATE_MAX = 32 };
 struct http_upgrade {
     struct stream stream;
     struct loop_task task; /* delivers the bytes that were read before the upgrade */
-    bool opened, paused, end_told;
-    bool left; /* the owner closed or finished the stream; only on_closed may be called now */
+    bool opened;           /* on_open was called */
+    bool paused;           /* the owner has paused the stream */
+    bool end_reported;     /* on_end was called */
+    bool finished; /* the owner or the server has ended the stream; only on_closed may follow */
 };
 
 /* The state that all connections of a server share. */
@@ -37,8 +39,8 @@ struct http_service {
     struct budget_group *memory;       /* budget for the memory of connections; NULL: no limit */
     http_write_refusal *write_refusal; /* may be NULL */
     int64_t handshake_timeout_ms, header_timeout_ms, body_timeout_ms, idle_timeout_ms;
-    /* struct http_connection. The list starts with the connection that was accepted or served
-     * last. */
+    /* struct http_connection. The list starts with the connection that was accepted or served most
+     * recently. */
     struct list_head connections;
     size_t connection_count;
     void (*on_closed)(struct http_service *service); /* called after a connection was freed */
@@ -59,15 +61,17 @@ struct http_connection {
     struct arena *spare; /* an empty arena for the next request, or NULL */
     /* The response to the request whose header is complete, or NULL. */
     struct http_response *response;
-    struct budget_payer *payer; /* the parent of `kept`; NULL: nothing is charged */
-    struct budget kept;         /* the budget to which the next four fields are charged */
-    size_t in_bytes;            /* bytes of the current request */
-    size_t ahead_bytes;         /* bytes of `in` */
+    /* The user or address that pays for the memory of this connection: the parent of `charged`.
+     * NULL: nothing is charged. */
+    struct budget_payer *payer;
+    struct budget charged; /* the budget to which the next four fields are charged */
+    size_t in_bytes;       /* bytes of the current request */
+    size_t ahead_bytes;    /* bytes of `in` */
     size_t response_bytes; /* bytes that the handler has reserved, or size of the response that it
                               writes next */
     size_t out_bytes;      /* upper bound of the bytes of unsent responses */
     bool peer_ended;       /* the peer has closed its sending side, but may still read */
-    bool in_handler;
+    bool in_handler;       /* the handler or the admission function is running */
     struct http_upgrade upgrade; /* the stream of the new protocol; used after an upgrade */
 };
 
@@ -88,29 +92,35 @@ void http_connection_gone(struct http_connection *connection);
 /* Called by the response when its "101 Switching Protocols" is written. Returns the stream for the
  * new protocol. */
 struct stream *http_connection_upgrade(struct http_connection *connection);
-/* Functions of upgrade.c that connection.c calls. */
+
+/* ---- upgrade.c: functions that connection.c calls */
+
+/* Initializes the stream for the new protocol and takes over the callbacks of the connection's
+ * stream. */
 void http_upgrade_init(struct http_connection *connection);
+/* Reports to the new protocol that the server closes the connection. Does nothing if the owner has
+ * ended the stream. */
 void http_upgrade_cancel(struct http_connection *connection);
 
 /* ---- memory.c: the bytes that are charged to the connection's payer */
 
 /* Updates the charge after the parser has received bytes. Returns false if there is no room; then
  * the caller must refuse the request. */
-bool http_connection_keep_request(struct http_connection *connection);
+bool http_connection_charge_request(struct http_connection *connection);
 /* Updates the charge after bytes of later requests were received. Returns false if there is no
  * room; then the caller must close the connection. */
-bool http_connection_keep_ahead(struct http_connection *connection);
+bool http_connection_charge_ahead(struct http_connection *connection);
 /* Updates the charge after the handler has returned without completing the response. */
-void http_connection_keep_handled(struct http_connection *connection);
+void http_connection_charge_handled(struct http_connection *connection);
 /* Charges a response of this size before it is created or written. Returns false if there is no
  * room. */
-bool http_connection_keep_response(struct http_connection *connection, size_t size);
+bool http_connection_charge_response(struct http_connection *connection, size_t size);
 /* Updates the charge after the response has written bytes. */
-void http_connection_keep_written(struct http_connection *connection);
+void http_connection_charge_written(struct http_connection *connection);
 /* Reduces the charge. `sent` true: all responses are sent, so their bytes are not charged any more.
  * `sent` false: the request is answered, so its bytes and the reserved bytes are not charged any
  * more. */
-void http_connection_keep_less(struct http_connection *connection, bool sent);
+void http_connection_reduce_charge(struct http_connection *connection, bool sent);
 /* Ends all charges to the current payer. Called before the next request, which may come from
  * another user. */
 void http_connection_forget_payer(struct http_connection *connection);

@@ -21,11 +21,12 @@ typedef void http_fetch_done(void *context, int status, const char *body, size_t
                              const struct err *err);
 
 /* Starts the request. Takes ownership of the stream, which must not be started yet. `done` is
- * called once, from the loop. */
+ * called once, from the loop. After `done` the returned pointer is no longer valid. */
 struct http_fetch *http_fetch_start(struct loop *loop, struct stream *stream,
                                     const struct http_fetch_options *options, http_fetch_done *done,
                                     void *context);
-/* Cancels the request. `done` is not called after this. */
+/* Cancels the request and closes the stream. `done` is not called after this. Must not be called
+ * after `done`. */
 void http_fetch_cancel(struct http_fetch *fetch);
 
 #endif

@@ -87,8 +87,8 @@ char *http_path_encode(struct arena *arena, const char *path)
     return percent_encode(arena, path, "-._~/:@!$&'()*+,;=");
 }
 
-/* Whether `text` is an encoded form of `name`. Compares without a copy, because most parameters of
- * a query do not match. */
+/* Returns whether `text` is an encoded form of `name`. Compares without a copy, because most
+ * parameters of a query do not match. */
 static bool query_is_name(const char *text, size_t size, const char *name)
 {
     size_t i = 0;
@@ -181,7 +181,7 @@ void http_begin(struct http_exchange *exchange, int status, const char *content_
                 const struct http_header *more, int64_t length)
 {
     if (exchange->begun)
-        mem_panic("http: answer to %s %s begun twice", exchange->request->method,
+        mem_panic("http: the response to %s %s begins twice", exchange->request->method,
                   exchange->request->path);
     exchange->begun = true;
     struct http_header type = {"Content-Type", content_type, (struct http_header *)more};
@@ -191,8 +191,8 @@ void http_begin(struct http_exchange *exchange, int status, const char *content_
 void http_write(struct http_exchange *exchange, const void *data, size_t size)
 {
     if (!exchange->begun || exchange->ended)
-        mem_panic("http: answer to %s %s written outside of it", exchange->request->method,
-                  exchange->request->path);
+        mem_panic("http: the response to %s %s is written before it begins or after it ends",
+                  exchange->request->method, exchange->request->path);
     if (size) /* an empty chunk would end the response */
         exchange->ops->write(exchange, data, size);
 }
@@ -200,8 +200,8 @@ void http_write(struct http_exchange *exchange, const void *data, size_t size)
 void http_end(struct http_exchange *exchange)
 {
     if (!exchange->begun || exchange->ended)
-        mem_panic("http: answer to %s %s ended twice or before it began", exchange->request->method,
-                  exchange->request->path);
+        mem_panic("http: the response to %s %s ends twice or before it begins",
+                  exchange->request->method, exchange->request->path);
     exchange->ended = true;
     exchange->ops->end(exchange);
 }
@@ -209,8 +209,8 @@ void http_end(struct http_exchange *exchange)
 void http_abort(struct http_exchange *exchange)
 {
     if (!exchange->begun || exchange->ended)
-        mem_panic("http: answer to %s %s aborted outside of it", exchange->request->method,
-                  exchange->request->path);
+        mem_panic("http: the response to %s %s is aborted before it begins or after it ends",
+                  exchange->request->method, exchange->request->path);
     exchange->ended = true;
     (exchange->ops->abort ? exchange->ops->abort : exchange->ops->end)(exchange);
 }
@@ -231,8 +231,7 @@ int http_upgrade(struct http_exchange *exchange, const char *protocol,
     struct stream *stream =
         exchange->ops->upgrade ? exchange->ops->upgrade(exchange, protocol, headers) : NULL;
     if (!stream)
-        return err_set(err, ERR_BAD_REQUEST,
-                       "this exchange has no connection that could change to %s", protocol);
+        return err_set(err, ERR_BAD_REQUEST, "this connection cannot be upgraded to %s", protocol);
     exchange->begun = exchange->ended = true;
     *ret = stream;
     return 0;
@@ -249,10 +248,10 @@ void http_respond(struct http_exchange *exchange, int status, const char *conten
 /* ---- the client side ------------------------------------------------------------------------- */
 
 struct http_call *http_start(struct http_transport *transport, const struct http_request *request,
-                             int64_t timeout_ms, const struct http_callbacks *listener,
+                             int64_t timeout_ms, const struct http_callbacks *callbacks,
                              void *context)
 {
-    return transport->ops->start(transport, request, timeout_ms, listener, context);
+    return transport->ops->start(transport, request, timeout_ms, callbacks, context);
 }
 
 void http_cancel(struct http_transport *transport, struct http_call *call)

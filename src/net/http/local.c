@@ -1,6 +1,6 @@
-/* The in-process transport: passes a call directly to the handler. As with a socket, the callbacks
- * of client and server run in later turns of the loop. Used by the controllers and the node inside
- * the embedded cluster, and by tests. It also works in simulation.
+/* The in-process transport: passes a call directly to the handler; see http.h. As with a socket,
+ * the callbacks of client and server are called from the loop. Used by the controllers and the node
+ * inside the embedded cluster, and by tests. It also works in simulation.
  *
  * The two sides of a call end independently: the client side after on_end, a timeout or
  * http_cancel(), the server side after http_end() or on_cancel. If the exchange has no on_cancel,
@@ -27,7 +27,7 @@ struct local_call {
     bool busy; /* a callback is running, so the call must not be freed */
 
     bool listening; /* the client side has not ended */
-    struct http_callbacks listener;
+    struct http_callbacks callbacks;
     void *context;
 
     bool handled; /* the handler was called */
@@ -35,12 +35,12 @@ struct local_call {
     struct http_request request;
     struct http_exchange exchange;
 
-    bool head_given; /* on_head was called */
+    bool head_delivered; /* on_head was called */
     int status;
     struct http_header *headers;
-    struct buf out;    /* bytes that the handler has written since `giving` was filled */
-    struct buf giving; /* bytes that are being delivered in pieces */
-    size_t given;      /* number of bytes of `giving` that are delivered */
+    struct buf out;      /* bytes that the handler has written since `delivery` was filled */
+    struct buf delivery; /* bytes that are being delivered in pieces */
+    size_t delivered;    /* number of bytes of `delivery` that are delivered */
 };
 
 /* Number of bytes that are delivered between two checks of the turn's time limit. A watch with many
@@ -68,7 +68,7 @@ static struct local_call *call_of(struct http_exchange *exchange)
 
 /* ---- the end of a call ----------------------------------------------------------------------- */
 
-static void close_client_end(struct local_call *call)
+static void client_side_end(struct local_call *call)
 {
     call->listening = false;
     loop_timer_stop(&call->timeout);
@@ -84,7 +84,7 @@ static void unlink_call(struct local_call *call)
 
 /* If the client side has ended: calls on_cancel if needed, and frees the call when the server side
  * has ended too. */
-static void local_settle(struct local_call *call)
+static void local_free_if_ended(struct local_call *call)
 {
     if (call->busy || call->listening)
         return;
@@ -97,16 +97,17 @@ static void local_settle(struct local_call *call)
     unlink_call(call);
     loop_defer_cancel(call->loop, &call->task);
     buf_release(&call->out);
-    buf_release(&call->giving);
+    buf_release(&call->delivery);
     arena_free(call->arena);
     free(call);
 }
 
-static void end_client(struct local_call *call, const struct err *err)
+/* Ends the client side and calls on_end. */
+static void client_side_report_end(struct local_call *call, const struct err *err)
 {
-    close_client_end(call);
+    client_side_end(call);
     call->busy = true;
-    call->listener.on_end(call->context, err);
+    call->callbacks.on_end(call->context, err);
     call->busy = false;
 }
 
@@ -141,7 +142,7 @@ static void local_end(struct http_exchange *exchange)
 
 static size_t bytes_left(const struct local_call *call)
 {
-    return call->out.size + call->giving.size - call->given;
+    return call->out.size + call->delivery.size - call->delivered;
 }
 
 static size_t local_pending(struct http_exchange *exchange)
@@ -167,23 +168,23 @@ static void local_handle(struct local_call *call)
 }
 
 /* Delivers the next piece of the written bytes. */
-static void give_piece(struct local_call *call)
+static void deliver_piece(struct local_call *call)
 {
-    if (call->given == call->giving.size) {
-        buf_release(&call->giving);
-        call->giving = call->out;
-        call->given = 0;
+    if (call->delivered == call->delivery.size) {
+        buf_release(&call->delivery);
+        call->delivery = call->out;
+        call->delivered = 0;
         buf_init(&call->out, SIZE_MAX / 2);
     }
-    size_t left = call->giving.size - call->given, size = left < PIECE_MAX ? left : PIECE_MAX;
-    const char *piece = call->giving.data + call->given;
-    call->given += size;
-    if (call->listener.on_data)
-        call->listener.on_data(call->context, piece, size);
-    if (call->given == call->giving.size) {
-        buf_release(&call->giving);
-        buf_init(&call->giving, SIZE_MAX / 2);
-        call->given = 0;
+    size_t left = call->delivery.size - call->delivered, size = left < PIECE_MAX ? left : PIECE_MAX;
+    const char *piece = call->delivery.data + call->delivered;
+    call->delivered += size;
+    if (call->callbacks.on_data)
+        call->callbacks.on_data(call->context, piece, size);
+    if (call->delivered == call->delivery.size) {
+        buf_release(&call->delivery);
+        buf_init(&call->delivery, SIZE_MAX / 2);
+        call->delivered = 0;
     }
 }
 
@@ -195,14 +196,14 @@ static void local_deliver(struct local_call *call)
     if (!call->exchange.begun)
         return;
     call->busy = true;
-    if (!call->head_given) {
-        call->head_given = true;
-        if (call->listener.on_head)
-            call->listener.on_head(call->context, call->status, call->headers);
+    if (!call->head_delivered) {
+        call->head_delivered = true;
+        if (call->callbacks.on_head)
+            call->callbacks.on_head(call->context, call->status, call->headers);
     }
     if (call->listening && bytes_left(call)) {
         do
-            give_piece(call);
+            deliver_piece(call);
         while (call->listening && bytes_left(call) && !loop_should_yield(call->loop));
         if (call->listening && !call->exchange.ended && !bytes_left(call) &&
             call->exchange.on_drain)
@@ -212,7 +213,7 @@ static void local_deliver(struct local_call *call)
     if (call->listening && bytes_left(call))
         loop_defer(call->loop, &call->task);
     else if (call->listening && call->exchange.ended)
-        end_client(call, NULL);
+        client_side_report_end(call, NULL);
 }
 
 static void on_local_task(struct loop_task *task)
@@ -222,7 +223,7 @@ static void on_local_task(struct loop_task *task)
         local_handle(call);
     else if (call->listening)
         local_deliver(call);
-    local_settle(call);
+    local_free_if_ended(call);
 }
 
 static void on_local_timeout(struct loop_timer *timer)
@@ -231,15 +232,15 @@ static void on_local_timeout(struct loop_timer *timer)
     struct err err;
     err_set(&err, ERR_TIMEOUT, "%s %s: no complete response within %lld ms", call->request.method,
             call->request.path, (long long)call->timeout_ms);
-    end_client(call, &err);
-    local_settle(call);
+    client_side_report_end(call, &err);
+    local_free_if_ended(call);
 }
 
 /* ---- the client side ------------------------------------------------------------------------- */
 
 static struct http_call *local_start(struct http_transport *transport,
                                      const struct http_request *request, int64_t timeout_ms,
-                                     const struct http_callbacks *listener, void *context)
+                                     const struct http_callbacks *callbacks, void *context)
 {
     struct local *local = local_of(transport);
     struct local_call *call = mem_zalloc(sizeof(*call));
@@ -247,7 +248,7 @@ static struct http_call *local_start(struct http_transport *transport,
     call->loop = local->loop;
     call->local = local;
     call->listening = true;
-    call->listener = *listener;
+    call->callbacks = *callbacks;
     call->context = context;
     call->arena = arena_new();
     call->request = http_request_copy(call->arena, request);
@@ -256,7 +257,7 @@ static struct http_call *local_start(struct http_transport *transport,
     call->exchange = (struct http_exchange){
         .ops = &EXCHANGE_OPS, .request = &call->request, .arena = call->arena, .in_process = true};
     buf_init(&call->out, SIZE_MAX / 2);
-    buf_init(&call->giving, SIZE_MAX / 2);
+    buf_init(&call->delivery, SIZE_MAX / 2);
 
     list_push(&local->calls, &call->link);
 
@@ -272,8 +273,8 @@ static struct http_call *local_start(struct http_transport *transport,
 static void local_cancel(struct http_transport *transport, struct http_call *base)
 {
     struct local_call *call = CONTAINER_OF(base, struct local_call, call);
-    close_client_end(call);
-    /* Call on_cancel in a later turn, because the handler may be running now. */
+    client_side_end(call);
+    /* Call on_cancel from the loop, because the handler may be running now. */
     loop_defer(call->loop, &call->task);
 }
 
@@ -283,8 +284,8 @@ static void local_free(struct http_transport *transport)
     /* Call on_cancel at once, because the caller may free the server next. */
     LIST_EACH_SAFE (struct local_call, call, &local->calls, link) {
         unlink_call(call);
-        close_client_end(call);
-        local_settle(call);
+        client_side_end(call);
+        local_free_if_ended(call);
     }
     free(local->bearer);
     free(local);

@@ -33,19 +33,19 @@ static void write_payer(const struct http_connection *self, char payer[PAYER_MAX
 
 void http_connection_forget_payer(struct http_connection *self)
 {
-    budget_release(&self->kept);
+    budget_release(&self->charged);
     self->payer = budget_payer_unref(self->payer);
 }
 
-/* Ends the largest connection of the largest payer. Returns false if that is not possible: the
- * payer is our own, or the handler of that connection is running. */
+/* Ends the largest connection of the payer that uses the most memory. Returns false if that is not
+ * possible: this connection has the same payer, or the handler of the other one is running. */
 static bool make_room(struct http_connection *self)
 {
     const struct budget *payer = budget_largest(&self->service->memory->total);
-    struct budget *kept = payer ? budget_largest(payer) : NULL;
-    if (!kept || payer == &self->payer->budget)
+    struct budget *largest = payer ? budget_largest(payer) : NULL;
+    if (!largest || payer == &self->payer->budget)
         return false;
-    struct http_connection *other = CONTAINER_OF(kept, struct http_connection, kept);
+    struct http_connection *other = CONTAINER_OF(largest, struct http_connection, charged);
     if (other->in_handler)
         return false;
     http_connection_end_for_memory(other);
@@ -53,79 +53,79 @@ static bool make_room(struct http_connection *self)
     return true;
 }
 
-static bool memory_charge(struct http_connection *self, size_t more)
+static bool memory_charge_more(struct http_connection *self, size_t more)
 {
     struct budget *full;
-    while ((full = budget_charge(&self->kept, more)))
+    while ((full = budget_charge(&self->charged, more)))
         if (full != &self->service->memory->total || !make_room(self))
             return false;
     return true;
 }
 
-static size_t bytes_held(const struct http_connection *self)
+static size_t bytes_used(const struct http_connection *self)
 {
     return self->in_bytes + self->ahead_bytes + self->response_bytes + self->out_bytes;
 }
 
-/* Charges the bytes that the connection uses now. Returns false if there is no room, which cannot
- * happen with `force`. */
-static bool memory_keep(struct http_connection *self, bool force)
+/* Changes the charge to the bytes that the connection uses now. Returns false if there is no room,
+ * which cannot happen with `force`. */
+static bool memory_update_charge(struct http_connection *self, bool force)
 {
-    size_t bytes = bytes_held(self);
+    size_t bytes = bytes_used(self);
     if (!self->service->memory || (!self->payer && bytes <= UNCOUNTED_MAX))
         return true;
     if (!self->payer) {
         char payer[PAYER_MAX];
         write_payer(self, payer);
         self->payer = budget_payer_ref(self->service->memory, payer);
-        budget_init(&self->kept, &self->payer->budget, SIZE_MAX);
+        budget_init(&self->charged, &self->payer->budget, SIZE_MAX);
     }
-    if (bytes <= self->kept.used)
-        budget_give_back(&self->kept, self->kept.used - bytes);
+    if (bytes <= self->charged.used)
+        budget_give_back(&self->charged, self->charged.used - bytes);
     else if (force)
-        budget_force(&self->kept, bytes - self->kept.used);
+        budget_force(&self->charged, bytes - self->charged.used);
     else
-        return memory_charge(self, bytes - self->kept.used);
+        return memory_charge_more(self, bytes - self->charged.used);
     return true;
 }
 
-bool http_connection_keep_request(struct http_connection *self)
+bool http_connection_charge_request(struct http_connection *self)
 {
     const struct http_parse *parse = &self->parse;
     self->in_bytes = parse->header_size + parse->line.capacity + parse->body.capacity;
-    return memory_keep(self, false);
+    return memory_update_charge(self, false);
 }
 
-bool http_connection_keep_ahead(struct http_connection *self)
+bool http_connection_charge_ahead(struct http_connection *self)
 {
     self->ahead_bytes = self->in.capacity;
-    return memory_keep(self, false);
+    return memory_update_charge(self, false);
 }
 
-void http_connection_keep_handled(struct http_connection *self)
+void http_connection_charge_handled(struct http_connection *self)
 {
     const struct http_exchange *exchange = &self->response->exchange;
     size_t used = exchange->arena_is_lent ? 0 : arena_used(exchange->arena);
     if (used > self->response_bytes) /* reserved bytes are charged already */
         self->in_bytes += used - self->response_bytes;
-    memory_keep(self, true);
+    memory_update_charge(self, true);
 }
 
-bool http_connection_keep_response(struct http_connection *self, size_t size)
+bool http_connection_charge_response(struct http_connection *self, size_t size)
 {
     self->response_bytes = size;
-    if (size <= UNCOUNTED_MAX || memory_keep(self, false))
+    if (size <= UNCOUNTED_MAX || memory_update_charge(self, false))
         return true;
     /* A single response may be larger than the payer's budget, because lists have their own
      * limit. */
     const struct budget *payer = &self->payer->budget;
-    if (size > payer->max && payer->used == self->kept.used)
-        return memory_keep(self, true);
+    if (size > payer->max && payer->used == self->charged.used)
+        return memory_update_charge(self, true);
     self->response_bytes = 0;
     return false;
 }
 
-void http_connection_keep_written(struct http_connection *self)
+void http_connection_charge_written(struct http_connection *self)
 {
     size_t pending = stream_pending(self->stream);
     if (pending <= self->out_bytes && self->response_bytes == 0)
@@ -133,10 +133,10 @@ void http_connection_keep_written(struct http_connection *self)
     if (pending > self->out_bytes)
         self->out_bytes = pending;
     self->response_bytes = 0;
-    memory_keep(self, true);
+    memory_update_charge(self, true);
 }
 
-void http_connection_keep_less(struct http_connection *self, bool sent)
+void http_connection_reduce_charge(struct http_connection *self, bool sent)
 {
     if (sent)
         self->out_bytes = 0;
@@ -144,8 +144,8 @@ void http_connection_keep_less(struct http_connection *self, bool sent)
         self->in_bytes = self->response_bytes = 0;
     if (!self->payer)
         return;
-    if (bytes_held(self) == 0)
+    if (bytes_used(self) == 0)
         http_connection_forget_payer(self);
     else
-        memory_keep(self, true);
+        memory_update_charge(self, true);
 }

@@ -1,6 +1,6 @@
-/* A strict parser of HTTP requests; see parse.h. Header lines, chunk sizes and trailers are parsed
- * as complete lines. Forbidden bytes and lines that are too long are refused as soon as they
- * arrive. */
+/* Implements the strict parser of HTTP requests; see parse.h. Header lines, chunk sizes and
+ * trailers are parsed as complete lines. Forbidden bytes and lines that are too long are refused as
+ * soon as they arrive. */
 #include "net/http/parse.h"
 
 #include "base/mem.h"
@@ -83,6 +83,7 @@ static enum http_parse_result parse_refuse(struct http_parse *self, int status, 
 
 /* ---- the request line ------------------------------------------------------------------------ */
 
+/* Returns whether a percent escape is invalid or is "%00". */
 static bool has_bad_escape(const char *text, size_t size)
 {
     for (const char *at = memchr(text, '%', size); at;
@@ -94,7 +95,7 @@ static bool has_bad_escape(const char *text, size_t size)
     return false;
 }
 
-/* Parses the target in origin form ("/path?query") or absolute form ("http://host/path?query"). */
+/* Parses the target: "/path?query", "http://host/path?query" or "*". */
 static enum http_parse_result parse_target(struct http_parse *self, const char *target)
 {
     if (target[0] != '/' && strcmp(target, "*") != 0) {
@@ -108,7 +109,7 @@ static enum http_parse_result parse_target(struct http_parse *self, const char *
     const char *mark = memchr(target, '?', size);
     size_t path_size = mark ? (size_t)(mark - target) : size;
     if (has_bad_escape(target, path_size))
-        return parse_refuse(self, 400, "the request's path has an escape that is not allowed");
+        return parse_refuse(self, 400, "the request's path has an invalid percent escape");
     self->request.path =
         path_size ? http_percent_decode(self->arena, target, path_size, false) : "/";
     self->request.query = mark ? arena_strndup(self->arena, mark + 1, size - path_size - 1) : "";
@@ -123,11 +124,11 @@ static enum http_parse_result parse_version(struct http_parse *self, const char 
     if (size != sizeof("HTTP/1.1") - 1 || memcmp(text, name, sizeof(name) - 1) != 0 ||
         parse_span(digits, 1, DIGIT) < 1 || digits[1] != '.' ||
         parse_span(digits + 2, 1, DIGIT) < 1)
-        return parse_refuse(self, 400,
-                            "the request line must be a method, a target and HTTP/1.1, with "
-                            "one space between");
+        return parse_refuse(
+            self, 400,
+            "the request line must be a method, a target and HTTP/1.1, separated by single spaces");
     if (digits[0] != '1' || digits[2] > '1')
-        return parse_refuse(self, 505, "HTTP/1.0 and HTTP/1.1 are spoken here, not HTTP/%c.%c",
+        return parse_refuse(self, 505, "HTTP/%c.%c is not supported: use HTTP/1.0 or HTTP/1.1",
                             digits[0], digits[2]);
     self->minor = digits[2] - '0';
     return HTTP_PARSE_MORE;
@@ -145,7 +146,7 @@ static enum http_parse_result parse_request_line(struct http_parse *self, const 
     size_t rest = size - method - 1, target_size = parse_span(target, rest, TARGET);
     if (target_size == 0 || target_size == rest || target[target_size] != ' ')
         return parse_refuse(self, 400,
-                            "the request's target must be visible ASCII with a space behind it");
+                            "the request's target must be visible ASCII, followed by a space");
     enum http_parse_result result =
         parse_version(self, target + target_size + 1, rest - target_size - 1);
     if (result != HTTP_PARSE_MORE)
@@ -168,7 +169,7 @@ static enum http_parse_result parse_field(struct http_parse *self, const char *l
         return parse_refuse(self, 431, "the request has more than %d header lines", HEADERS_MAX);
     if (parse_is_blank(line[0]))
         return parse_refuse(self, 400,
-                            "a header line begins with a space: folded lines are obsolete");
+                            "a header line begins with a space: folded lines are not supported");
     size_t name = parse_span(line, size, TOKEN);
     if (name < size && name > 0 && parse_is_blank(line[name]))
         return parse_refuse(self, 400, "a header line has a space before its colon");
@@ -231,11 +232,13 @@ static void read_framing(const struct http_header *headers, struct framing *ret)
 static enum http_parse_result set_body(struct http_parse *self, const struct framing *framing)
 {
     if (framing->lengths + framing->encodings > 1)
-        return parse_refuse(self, 400, "the request gives its length more than once");
+        return parse_refuse(
+            self, 400, "the request has more than one Content-Length or Transfer-Encoding header");
     if (framing->encoding && self->minor == 0)
-        return parse_refuse(self, 400, "a request of HTTP/1.0 cannot have a transfer encoding");
+        return parse_refuse(self, 400,
+                            "an HTTP/1.0 request cannot have a Transfer-Encoding header");
     if (framing->encoding && !str_eq_nocase(framing->encoding, "chunked"))
-        return parse_refuse(self, 501, "no transfer encoding but 'chunked' is supported");
+        return parse_refuse(self, 501, "the only supported transfer encoding is 'chunked'");
     self->stage = framing->encoding ? HTTP_PARSE_CHUNK_LINE : HTTP_PARSE_BODY;
     self->has_body = framing->encoding;
     if (!framing->length)
@@ -260,7 +263,8 @@ static enum http_parse_result end_head(struct http_parse *self)
     if (framing.host && strpbrk(framing.host, " \t,/?#@\\"))
         return parse_refuse(self, 400, "the request's Host header is not a host and a port");
     if (framing.expect && !str_eq_nocase(framing.expect, "100-continue"))
-        return parse_refuse(self, 417, "no expectation but '100-continue' can be met");
+        return parse_refuse(self, 417,
+                            "the only supported value of the Expect header is '100-continue'");
     const struct http_header *headers = self->request.headers;
     self->wants_continue = framing.expect && self->minor > 0;
     self->keep_alive = self->minor > 0 ? !http_header_has_word(headers, "Connection", "close")
@@ -367,9 +371,10 @@ static enum http_parse_result take_line(struct http_parse *self, const char *dat
         ended = true;
         used++;
     } else if (used < allowed) {
-        return parse_refuse(self, 400,
-                            self->cr_seen ? "a carriage return stands alone: a line ends with CR LF"
-                                          : "a line contains a control byte");
+        return parse_refuse(
+            self, 400,
+            self->cr_seen ? "a carriage return without a line feed: a line must end with CR LF"
+                          : "a line contains a control byte");
     } else if (used < size) {
         return refuse_long(self);
     }

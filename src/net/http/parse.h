@@ -35,6 +35,7 @@ struct http_parse {
     enum http_parse_stage stage;
     struct arena *arena; /* memory of the strings of this request */
     struct http_request request;
+    /* The end of request.headers, where the next header is added. */
     struct http_header **last_header;
     struct buf line;     /* the start of a line whose end has not arrived yet */
     bool cr_seen;        /* the last byte was a CR, so only LF may follow */
@@ -44,11 +45,11 @@ struct http_parse {
     uint64_t left;       /* number of bytes of the body or chunk that have not arrived yet */
     struct buf body;     /* the caller takes its memory when the request is complete */
     int minor;           /* minor version of the client's HTTP: 0 or 1 */
-    bool has_body;       /* the header announces a body, which may be empty */
+    bool has_body;       /* the header announces a body; a chunked body may be empty */
     bool wants_continue; /* the client waits for "100 Continue" before it sends the body */
     bool keep_alive;     /* another request may follow */
-    int refusal_status;
-    char refusal[160];
+    int refusal_status;  /* set with HTTP_PARSE_REFUSED */
+    char refusal[160];   /* the reason as a sentence, set with HTTP_PARSE_REFUSED */
 };
 
 void http_parse_init(struct http_parse *parse, size_t header_max, size_t body_max);
@@ -58,9 +59,9 @@ void http_parse_release(struct http_parse *parse);
  * arena. */
 void http_parse_start(struct http_parse *parse, struct arena *arena);
 
-/* Parses bytes until the result is not HTTP_PARSE_MORE, and sets *ret_used to the number of
- * consumed bytes. `size` may be 0: after the header of a request without a body, the call returns
- * HTTP_PARSE_DONE. */
+/* Parses bytes until they are consumed or the result is not HTTP_PARSE_MORE. Sets *ret_used to the
+ * number of consumed bytes. `size` may be 0: after the header of a request without a body, the call
+ * returns HTTP_PARSE_DONE. */
 enum http_parse_result http_parse_feed(struct http_parse *parse, const char *data, size_t size,
                                        size_t *ret_used);
 

@@ -1,6 +1,6 @@
-/* The registry of the metrics for /metrics; see prometheus.h. A wrong name of a metric is a
- * programming error and aborts when the metric is created. Label values come from users and are
- * escaped. */
+/* Implements the registry of the metrics for /metrics; see prometheus.h. A wrong name of a metric
+ * is a programming error and aborts when the metric is created. Label values come from users and
+ * are escaped. */
 #include "net/http/prometheus.h"
 
 #include "base/mem.h"
@@ -100,6 +100,7 @@ static void set_labels(struct prometheus_metric *metric, const char *labels)
     }
 }
 
+/* Returns the metric of this name. Creates it if it does not exist. */
 static struct prometheus_metric *metric_get(struct prometheus *prometheus, enum metric_type type,
                                             const char *name, const char *help, const char *labels)
 {
@@ -109,13 +110,13 @@ static struct prometheus_metric *metric_get(struct prometheus *prometheus, enum 
     while (at < prometheus->metrics.count && strcmp(prometheus->metrics.items[at]->name, name) < 0)
         at++;
     if (at < prometheus->metrics.count && str_eq(prometheus->metrics.items[at]->name, name)) {
-        struct prometheus_metric *there = prometheus->metrics.items[at];
-        if (there->type != type || !str_eq(there->label_text, labels ? labels : ""))
-            mem_panic("metric %s: made twice, and not as the same", name);
-        return there;
+        struct prometheus_metric *existing = prometheus->metrics.items[at];
+        if (existing->type != type || !str_eq(existing->label_text, labels ? labels : ""))
+            mem_panic("metric %s: registered twice, with different types or labels", name);
+        return existing;
     }
     if (!metric_is_name(name, true))
-        mem_panic("metric '%s': no name of a metric", name);
+        mem_panic("metric '%s': not a valid metric name", name);
 
     struct prometheus_metric *metric = mem_zalloc(sizeof(*metric));
     metric->type = type;
@@ -153,7 +154,7 @@ struct prometheus_metric *prometheus_histogram(struct prometheus *prometheus, co
         mem_panic("metric %s: %zu buckets", name, bound_count);
     for (size_t i = 1; i < bound_count; i++)
         if (bounds[i] <= bounds[i - 1])
-            mem_panic("metric %s: the bounds of its buckets do not rise", name);
+            mem_panic("metric %s: the bounds of its buckets must increase", name);
     memcpy(metric->bounds, bounds, bound_count * sizeof(*bounds));
     metric->bound_count = bound_count;
     return metric;
@@ -201,6 +202,8 @@ static size_t series_find(const struct prometheus_metric *metric, const struct l
     return low;
 }
 
+/* Returns the series with these labels. Creates it if it does not exist. Beyond the limit, returns
+ * the series whose labels are all "other". */
 static struct series *series_get(struct prometheus_metric *metric, struct labels labels)
 {
     size_t at = series_find(metric, &labels);
@@ -256,7 +259,8 @@ void prometheus_observe(struct prometheus_metric *histogram, double value, ...)
     if (!histogram)
         return;
     if (histogram->type != HISTOGRAM)
-        mem_panic("metric %s: a %s observes nothing", histogram->name, TYPE_NAMES[histogram->type]);
+        mem_panic("metric %s: a %s cannot observe values", histogram->name,
+                  TYPE_NAMES[histogram->type]);
     va_list args;
     va_start(args, value);
     struct series *series = series_get(histogram, read_labels(histogram, args));
@@ -268,8 +272,8 @@ void prometheus_observe(struct prometheus_metric *histogram, double value, ...)
     series->value += value;
 }
 
-void prometheus_show_buckets(struct prometheus_metric *histogram, const uint64_t *buckets,
-                             double sum)
+void prometheus_set_buckets(struct prometheus_metric *histogram, const uint64_t *buckets,
+                            double sum)
 {
     if (!histogram)
         return;

@@ -1,6 +1,6 @@
 /* Writes responses as HTTP/1.1; see response.h. Handlers use it through http_begin(), http_write()
- * and http_end(). The output is one well-formed response, even if a handler passes invalid headers
- * or the wrong number of bytes. */
+ * and http_end(). A handler cannot write into another response: control characters in header values
+ * become spaces, surplus bytes are dropped, and after too few bytes the connection is closed. */
 #include "net/http/response.h"
 
 #include "base/mem.h"
@@ -59,7 +59,7 @@ static void response_begin(struct http_exchange *exchange, int status,
     /* Only a GET is refused here, because the client can repeat it safely. A handler with on_drain
      * writes in pieces, so it never needs memory for the whole response. */
     if (length > 0 && str_eq(response->request.method, "GET") && !exchange->on_drain &&
-        !http_connection_keep_response(response->connection, (size_t)length)) {
+        !http_connection_charge_response(response->connection, (size_t)length)) {
         response_refuse(exchange);
         return;
     }
@@ -91,7 +91,7 @@ static void write_data(struct http_exchange *exchange, const void *data, size_t 
     stream_write(stream, data, size);
     if (response->chunked)
         stream_write(stream, "\r\n", 2);
-    http_connection_keep_written(response->connection);
+    http_connection_charge_written(response->connection);
 }
 
 /* Sends 429 instead of a response for which there is no room. The bytes that the handler writes
@@ -133,7 +133,7 @@ static void response_abort(struct http_exchange *exchange)
 static bool response_reserve(struct http_exchange *exchange, size_t size)
 {
     struct http_response *response = response_of(exchange);
-    return response->connection && http_connection_keep_response(response->connection, size);
+    return response->connection && http_connection_charge_response(response->connection, size);
 }
 
 static size_t response_pending(struct http_exchange *exchange)

@@ -34,8 +34,9 @@ void http_response_take_body(struct http_response *response);
  * large to be kept, frees it too and returns NULL. */
 struct arena *http_response_free(struct http_response *response);
 
-/* Called when the peer is gone. Calls on_cancel. If the exchange has no on_cancel, the handler
- * continues, and its written bytes are dropped. */
+/* Called when the peer is gone. If the handler has not ended the response and the exchange has no
+ * on_cancel, the handler continues, and its written bytes are dropped. Otherwise calls on_cancel if
+ * the response has not ended, and frees the response. */
 void http_response_abandon(struct http_response *response);
 
 #endif

@@ -84,16 +84,16 @@ static int reader_execute(struct http_response_reader *reader, const char *data,
     if (reader->whole)
         return 0;
     http_parser_execute(&reader->parser, &SETTINGS, data, size);
-    enum http_errno problem = HTTP_PARSER_ERRNO(&reader->parser);
+    enum http_errno parser_error = HTTP_PARSER_ERRNO(&reader->parser);
     if (reader->whole)
         return 0;
     if (reader->parser.upgrade)
-        return err_set(err, ERR_BAD_REQUEST, "the response changes the protocol");
-    if (problem == HPE_OK)
+        return err_set(err, ERR_BAD_REQUEST, "the server switched to another protocol");
+    if (parser_error == HPE_OK)
         return 0;
     if (reader->err.code == ERR_NONE)
         err_set(&reader->err, ERR_BAD_REQUEST, "the response is not HTTP (%s)",
-                http_errno_description(problem));
+                http_errno_description(parser_error));
     if (err)
         *err = reader->err;
     return -(int)reader->err.code;

@@ -12,8 +12,8 @@ struct http_response_reader {
     http_parser parser;
     size_t header_size;
     struct buf body;
-    int status; /* 0 until the header is complete */
-    bool whole;
+    int status;     /* 0 until the header is complete */
+    bool whole;     /* the response is complete; later bytes are ignored */
     struct err err; /* the reason if the response was refused */
 };
 

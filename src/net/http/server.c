@@ -24,7 +24,7 @@ enum {
     BODY_TIMEOUT_MS = 60 * 1000,
     IDLE_TIMEOUT_MS = 180 * 1000,
     SILENCE_TIMEOUT_MS = 30 * 1000,
-    ACCEPTS_A_TURN = 64,
+    ACCEPTS_PER_TURN = 64,
     RETRY_MS = 100, /* delay before the next accept() after descriptors ran out */
     BACKLOG = 1024,
     PEER_MAX = INET6_ADDRSTRLEN + 16,
@@ -104,7 +104,7 @@ static void take_connection(struct http_server *server, int fd,
 static void on_listen(uv_poll_t *poll, int status, int events)
 {
     struct http_server *server = CONTAINER_OF(poll, struct http_server, poll);
-    for (int i = 0; i < ACCEPTS_A_TURN; i++) {
+    for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
         struct sockaddr_storage address = {0};
         socklen_t size = sizeof(address);
         int fd = accept4(server->listen_fd, (struct sockaddr *)&address, &size,
@@ -163,7 +163,7 @@ void http_server_close(struct http_server *server, void (*closed)(void *context)
     loop_timer_stop(&server->retry);
     uv_close((uv_handle_t *)&server->poll, on_server_poll_closed);
     close(server->listen_fd);
-    /* The connections are freed and removed from the list in later turns. */
+    /* The connections are freed and removed from the list later. */
     LIST_EACH_SAFE (struct http_connection, each, &server->service.connections, link)
         http_connection_close(each);
 }
@@ -179,7 +179,7 @@ int http_server_new(struct loop *loop, const struct http_server_options *options
     if (!loop_uv(loop))
         return err_set(err, ERR_UNSUPPORTED, "an HTTP server needs sockets, not a simulation");
     if (options->header_max > HEADER_MAX)
-        return err_set(err, ERR_INVALID, "header limit of %zu bytes: at most %d are supported",
+        return err_set(err, ERR_INVALID, "the header limit is %zu bytes, but the maximum is %d",
                        options->header_max, HEADER_MAX);
     struct http_server *server = mem_zalloc(sizeof(*server));
     int result = uv_poll_init(loop_uv(loop), &server->poll, options->listen_fd);

@@ -24,11 +24,13 @@ struct http_server_options {
      * Continue" is sent; NULL: every request is admitted. To refuse the request, the function sends
      * a complete response before it returns. Then the handler is not called, and if the request has
      * a body, the connection is closed after the response. To admit the request, the function
-     * returns without a response; it may lower exchange->body_max. It gets the same context as the
+     * returns without a response; it may set exchange->body_max. It gets the same context as the
      * handler. */
     http_handler *admit;
-    size_t body_max;   /* bytes; 0: 3 MiB */
-    size_t header_max; /* bytes of all header lines; 0: 64 KiB */
+    size_t body_max; /* maximum size of a request's body in bytes; 0: 3 MiB */
+    /* Maximum size of the request line and the header lines of a request, in bytes; at most 64 KiB;
+     * 0: 64 KiB. */
+    size_t header_max;
     /* The budget for the memory of clients. Several servers may share a budget, which must outlive
      * them. If it is NULL, the server creates a budget of HTTP_MEMORY_MAX bytes, and each user or
      * address may use at most half of it. */
@@ -46,16 +48,19 @@ struct http_server_options {
 
 struct http_server;
 
+/* Starts to listen. Returns 0 or a negative error. */
 int http_server_new(struct loop *loop, const struct http_server_options *options,
                     http_handler *handler, void *context, struct http_server **ret,
                     struct err *err);
 
-/* Stops listening, cancels the exchanges and closes every connection. Then frees the server and
- * calls `closed`, which may be NULL. */
+/* Stops listening, cancels the exchanges, starts to close every connection, and returns. When all
+ * connections are closed, the server is freed and `closed`, which may be NULL, is called from the
+ * loop. */
 void http_server_close(struct http_server *server, void (*closed)(void *context), void *context);
 
 /* Opens a listening TCP socket on address:port, non-blocking and close-on-exec. With port 0 the
- * kernel chooses a free port. */
+ * kernel chooses a free port. Sets *ret_port, unless ret_port is NULL, to the port. The caller
+ * closes *ret_fd. Returns 0 or a negative error. */
 int http_listen(const char *address, int port, int *ret_fd, int *ret_port, struct err *err);
 
 #endif

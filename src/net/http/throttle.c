@@ -1,7 +1,7 @@
-/* The throttling transport; see throttle.h. A request that may start at once is passed on without a
- * copy. Only the request of a waiting call is copied. Waiting calls are started from the loop,
- * never from within http_cancel(). Otherwise a caller that cancels all its calls one by one would
- * cause its other calls to start. */
+/* Implements the throttling transport; see throttle.h. A request that may start at once is passed
+ * on without a copy. Only the request of a waiting call is copied. Waiting calls are started from
+ * the loop, never from within http_cancel(). Otherwise a caller that cancels all its calls one by
+ * one would cause its other calls to start. */
 #include "net/http/throttle.h"
 
 #include "base/list.h"
@@ -14,20 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAUSE_MAX_MS = 10 * 1000 };
+enum { PAUSE_MAX_MS = 10 * 1000 }; /* longest pause that a server can cause */
 
 struct throttle_call {
     struct http_call call;
     struct throttle *throttle;
-    struct list_link link;   /* in throttle.waiting or throttle.under_way */
+    struct list_link link;   /* in throttle.waiting or throttle.in_flight */
     struct http_call *inner; /* the call of the inner transport; NULL: the call waits */
     struct arena *arena;     /* memory of the copied request while the call waits, else NULL */
     struct http_request request;
     int64_t timeout_ms;
-    struct http_callbacks listener;
+    struct http_callbacks callbacks;
     void *context;
     const char *method; /* one of the METHODS in method_name() */
-    int status;
+    int status;         /* status of the response; 0: no header has arrived */
     bool is_watch;
 };
 
@@ -36,11 +36,12 @@ struct throttle {
     struct loop *loop;
     struct http_transport *inner;
     struct http_throttle_options options;
-    double tokens; /* may be below 0, because watches take a token without waiting */
-    int64_t filled_ms, paused_until_ms;
-    struct list_head waiting, under_way; /* struct throttle_call */
+    double tokens;     /* may be below 0, because watches take a token without waiting */
+    int64_t filled_ms; /* time when tokens were added last */
+    int64_t paused_until_ms;
+    struct list_head waiting, in_flight; /* struct throttle_call */
     size_t waiting_count;
-    size_t places_taken;
+    size_t in_flight_count; /* number of calls in flight, not counting watches */
     struct loop_timer timer;
     struct loop_task task;
     struct prometheus_metric *requests;
@@ -82,20 +83,20 @@ static void throttle_call_free(struct throttle_call *call)
     if (!call->inner)
         throttle->waiting_count--;
     if (call->inner && !call->is_watch)
-        throttle->places_taken--;
+        throttle->in_flight_count--;
     if (throttle->waiting_count || throttle->draining)
         loop_defer(throttle->loop, &throttle->task);
     arena_free(call->arena);
     free(call);
 }
 
-int64_t http_retry_after_ms(const struct http_header *headers, int64_t most_ms)
+int64_t http_retry_after_ms(const struct http_header *headers, int64_t max_ms)
 {
     const char *text = http_header_get(headers, "Retry-After");
     int64_t seconds;
     if (!text || str_to_int64(text, 0, INT64_MAX / 1000, &seconds, NULL) < 0)
         return -1;
-    return seconds * 1000 < most_ms ? seconds * 1000 : most_ms;
+    return seconds * 1000 < max_ms ? seconds * 1000 : max_ms;
 }
 
 static void on_throttle_head(void *context, int status, const struct http_header *headers)
@@ -111,42 +112,43 @@ static void on_throttle_head(void *context, int status, const struct http_header
         if (pause_ms > 0 && until_ms > throttle->paused_until_ms)
             throttle->paused_until_ms = until_ms;
     }
-    if (call->listener.on_head)
-        call->listener.on_head(call->context, status, headers);
+    if (call->callbacks.on_head)
+        call->callbacks.on_head(call->context, status, headers);
 }
 
 static void on_throttle_data(void *context, const void *data, size_t size)
 {
     struct throttle_call *call = context;
-    if (call->listener.on_data)
-        call->listener.on_data(call->context, data, size);
+    if (call->callbacks.on_data)
+        call->callbacks.on_data(call->context, data, size);
 }
 
 static void on_throttle_end(void *context, const struct err *err)
 {
     struct throttle_call *call = context;
-    struct http_callbacks listener = call->listener;
-    void *listener_context = call->context;
+    struct http_callbacks callbacks = call->callbacks;
+    void *callbacks_context = call->context;
     if (!call->is_watch || !call->status)
         throttle_count(call, err != NULL);
     throttle_call_free(call);
-    listener.on_end(listener_context, err); /* may free the transport */
+    callbacks.on_end(callbacks_context, err); /* may free the transport */
 }
 
 static void start_inner(struct throttle_call *call, const struct http_request *request)
 {
-    static const struct http_callbacks LISTENER = {on_throttle_head, on_throttle_data,
-                                                   on_throttle_end};
+    static const struct http_callbacks CALLBACKS = {on_throttle_head, on_throttle_data,
+                                                    on_throttle_end};
     struct throttle *throttle = call->throttle;
     throttle->tokens -= 1;
     if (!call->is_watch)
-        throttle->places_taken++;
-    list_append(&throttle->under_way, &call->link);
-    call->inner = http_start(throttle->inner, request, call->timeout_ms, &LISTENER, call);
+        throttle->in_flight_count++;
+    list_append(&throttle->in_flight, &call->link);
+    call->inner = http_start(throttle->inner, request, call->timeout_ms, &CALLBACKS, call);
 }
 
 /* ---- waiting calls --------------------------------------------------------------------------- */
 
+/* Adds the tokens of the time since the previous call. */
 static void throttle_fill(struct throttle *throttle)
 {
     int64_t now_ms = loop_now_ms(throttle->loop);
@@ -165,7 +167,7 @@ static int64_t throttle_wait_ms(struct throttle *throttle)
     int64_t token_ms = 0;
     if (throttle->draining)
         return -1;
-    if (throttle->options.calls_max && throttle->places_taken >= throttle->options.calls_max)
+    if (throttle->options.calls_max && throttle->in_flight_count >= throttle->options.calls_max)
         return -1;
     if (throttle->options.rate > 0) {
         throttle_fill(throttle);
@@ -197,7 +199,7 @@ static void on_throttle_task(struct loop_task *task)
 {
     struct throttle *throttle = CONTAINER_OF(task, struct throttle, task);
     throttle_start_waiting(throttle);
-    if (throttle->draining && throttle->places_taken == 0 && throttle->drained)
+    if (throttle->draining && throttle->in_flight_count == 0 && throttle->drained)
         TAKE(throttle->drained)(throttle->drained_context); /* may free the transport */
 }
 
@@ -210,14 +212,14 @@ static void on_throttle_timer(struct loop_timer *timer)
 
 static struct http_call *throttle_start(struct http_transport *transport,
                                         const struct http_request *request, int64_t timeout_ms,
-                                        const struct http_callbacks *listener, void *context)
+                                        const struct http_callbacks *callbacks, void *context)
 {
     struct throttle *throttle = throttle_of(transport);
     struct throttle_call *call = mem_zalloc(sizeof(*call));
     call->call.transport = transport;
     call->throttle = throttle;
     call->timeout_ms = timeout_ms;
-    call->listener = *listener;
+    call->callbacks = *callbacks;
     call->context = context;
     call->method = method_name(request->method);
     call->is_watch = http_query_flag(request->query, "watch");
@@ -252,7 +254,7 @@ static void throttle_free(struct http_transport *transport)
 {
     struct throttle *throttle = throttle_of(transport);
     cancel_all(throttle, &throttle->waiting);
-    cancel_all(throttle, &throttle->under_way);
+    cancel_all(throttle, &throttle->in_flight);
     loop_timer_stop(&throttle->timer);
     loop_defer_cancel(throttle->loop, &throttle->task);
     free(throttle);

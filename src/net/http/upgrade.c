@@ -1,6 +1,7 @@
-/* The stream that http_upgrade() returns: the connection of a server after an upgrade. It forwards
- * all calls and callbacks between the connection's stream and the new protocol. First it delivers
- * the bytes that were read before the upgrade. The server may close it at any time. */
+/* Implements the stream that http_upgrade() returns: the connection of a server after an upgrade.
+ * It forwards all calls and callbacks between the connection's stream and the new protocol. First
+ * it delivers the bytes that were read before the upgrade. The server may close the connection at
+ * any time. */
 #include "net/http/connection.h"
 
 #include "base/mem.h"
@@ -15,37 +16,37 @@ static struct http_connection *connection_of(const struct stream *stream)
 static void upgrade_report_end(struct http_connection *self, const struct err *err)
 {
     struct http_upgrade *upgrade = &self->upgrade;
-    if (upgrade->left)
+    if (upgrade->finished)
         return;
-    upgrade->end_told = true;
+    upgrade->end_reported = true;
     upgrade->stream.handler->on_end(upgrade->stream.context, err);
 }
 
 /* Delivers the bytes that were read before the upgrade. Then the connection's stream may deliver
  * more. */
-static void upgrade_give(struct http_connection *self)
+static void upgrade_deliver(struct http_connection *self)
 {
     struct http_upgrade *upgrade = &self->upgrade;
     if (!upgrade->opened) {
         upgrade->opened = true;
         upgrade->stream.handler->on_open(upgrade->stream.context);
     }
-    if (self->in.size && !upgrade->paused && !upgrade->left) {
+    if (self->in.size && !upgrade->paused && !upgrade->finished) {
         struct buf in = self->in;
         buf_init(&self->in, in.max);
         upgrade->stream.handler->on_data(upgrade->stream.context, in.data, in.size);
         buf_release(&in);
     }
-    if (upgrade->left)
+    if (upgrade->finished)
         return;
     stream_pause(self->stream, upgrade->paused);
-    if (self->peer_ended && !self->in.size && !upgrade->end_told)
+    if (self->peer_ended && !self->in.size && !upgrade->end_reported)
         upgrade_report_end(self, NULL);
 }
 
 static void on_upgrade_task(struct loop_task *task)
 {
-    upgrade_give(CONTAINER_OF(task, struct http_connection, upgrade.task));
+    upgrade_deliver(CONTAINER_OF(task, struct http_connection, upgrade.task));
 }
 
 static void on_upgrade_open(void *context)
@@ -67,7 +68,7 @@ static void on_upgrade_data(void *context, const char *data, size_t size)
 static void on_upgrade_sent(void *context)
 {
     struct http_upgrade *upgrade = &((struct http_connection *)context)->upgrade;
-    if (upgrade->opened && !upgrade->left)
+    if (upgrade->opened && !upgrade->finished)
         upgrade->stream.handler->on_sent(upgrade->stream.context);
 }
 
@@ -91,7 +92,7 @@ static void on_upgrade_closed(void *context)
     http_connection_gone(self);
 }
 
-static const struct stream_handler BELOW = {
+static const struct stream_handler UNDERLYING_HANDLER = {
     .on_open = on_upgrade_open,
     .on_data = on_upgrade_data,
     .on_sent = on_upgrade_sent,
@@ -140,14 +141,14 @@ static void upgrade_shut(struct stream *stream)
 static void upgrade_finish(struct stream *stream)
 {
     struct http_connection *self = connection_of(stream);
-    self->upgrade.left = true;
+    self->upgrade.finished = true;
     stream_finish(self->stream);
 }
 
 static void upgrade_close(struct stream *stream)
 {
     struct http_connection *self = connection_of(stream);
-    self->upgrade.left = true;
+    self->upgrade.finished = true;
     http_connection_close(self);
 }
 
@@ -167,7 +168,7 @@ static const struct stream_ops OPS = {
 void http_upgrade_init(struct http_connection *self)
 {
     self->upgrade = (struct http_upgrade){.stream.ops = &OPS, .task.callback = on_upgrade_task};
-    self->stream->handler = &BELOW;
+    self->stream->handler = &UNDERLYING_HANDLER;
     self->stream->context = self;
 }
 
@@ -175,7 +176,7 @@ void http_upgrade_cancel(struct http_connection *self)
 {
     struct err err;
     loop_defer_cancel(self->service->loop, &self->upgrade.task);
-    err_set(&err, ERR_CANCELED, "the server ends");
+    err_set(&err, ERR_CANCELED, "the server is shutting down");
     upgrade_report_end(self, &err);
-    self->upgrade.left = true;
+    self->upgrade.finished = true;
 }

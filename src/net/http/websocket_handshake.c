@@ -1,4 +1,4 @@
-/* The WebSocket handshake; see websocket_handshake.h. */
+/* Implements the WebSocket handshake; see websocket_handshake.h. */
 #include "net/http/websocket_handshake.h"
 
 #include "base/base64.h"

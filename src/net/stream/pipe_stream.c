@@ -1,5 +1,5 @@
-/* A stream on a pipe or terminal; see pipe_stream.h. Like socket_turn() in socket_stream.c,
- * pipe_turn() calls all callbacks of the owner. */
+/* Implements the stream on a pipe or terminal; see pipe_stream.h. Like socket_turn() in
+ * socket_stream.c, pipe_turn() calls all callbacks of the owner except on_closed. */
 #include "net/stream/pipe_stream.h"
 
 #include "base/mem.h"
@@ -20,20 +20,25 @@ enum {
 struct pipe_stream {
     struct stream stream;
     struct loop *loop;
-    int fd; /* -1: closed */
-    bool reads, writes;
+    int fd;             /* -1: closed */
+    bool reads, writes; /* the directions in which this stream transfers bytes */
     uv_poll_t poll;
     int polled;            /* the events that libuv polls for */
     struct loop_task task; /* calls pipe_turn() without an event */
     struct send_queue queue;
     int64_t left; /* number of bytes to deliver before the end that pipe_stream_end_here() set; -1:
                      not set */
-    bool opened, paused, blocked;
-    bool sent_told; /* on_sent was called after the last write */
-    bool ended, end_told;
-    bool shutting, finishing, closed;
-    bool broken;
-    struct err err; /* the reason if `broken` */
+    bool opened;  /* on_open was called */
+    bool paused;
+    bool blocked;       /* write() returned EAGAIN; wait until the descriptor is writable */
+    bool sent_reported; /* on_sent was called after the last write */
+    bool ended;         /* no more bytes follow */
+    bool end_reported;  /* on_end was called */
+    bool shutting;      /* stream_shut() was called */
+    bool finishing;     /* stream_finish() was called */
+    bool closed;        /* stream_close() was called */
+    bool broken;        /* writing failed */
+    struct err err;     /* the reason if `broken` */
 };
 
 static struct pipe_stream *pipe_of(const struct stream *stream)
@@ -68,7 +73,7 @@ static void pipe_flush(struct pipe_stream *self)
             self->blocked = true;
         } else if (errno != EINTR) {
             self->broken = true;
-            err_set_errno(&self->err, errno, "the program reads no more");
+            err_set_errno(&self->err, errno, "the program no longer reads its input");
         }
     }
 }
@@ -118,12 +123,12 @@ static void pipe_watch(struct pipe_stream *self)
 static void pipe_report(struct pipe_stream *self)
 {
     struct stream *stream = &self->stream;
-    if (!self->sent_told && send_queue_size(&self->queue) == 0 && !self->broken) {
-        self->sent_told = true;
+    if (!self->sent_reported && send_queue_size(&self->queue) == 0 && !self->broken) {
+        self->sent_reported = true;
         stream->handler->on_sent(stream->context);
     }
-    if (self->ended && !self->end_told && !self->closed) {
-        self->end_told = true;
+    if (self->ended && !self->end_reported && !self->closed) {
+        self->end_reported = true;
         stream->handler->on_end(stream->context, NULL);
     }
     if (self->broken && !self->closed) {
@@ -185,9 +190,9 @@ static void pipe_write(struct stream *stream, const void *data, size_t size)
     if (self->queue.buf.overflowed) {
         self->broken = true;
         err_set(&self->err, ERR_TOO_LARGE,
-                "more than %d bytes wait for a program that does not read", PENDING_MAX);
+                "more than %d bytes wait for a program that does not read its input", PENDING_MAX);
     }
-    self->sent_told = false;
+    self->sent_reported = false;
     pipe_schedule(self);
 }
 
@@ -276,7 +281,7 @@ int pipe_stream_new(struct loop *loop, int fd, bool both_ways, struct stream **r
     self->reads = mode == O_RDONLY || (mode == O_RDWR && both_ways);
     self->writes = mode != O_RDONLY;
     self->task.callback = on_pipe_task;
-    self->sent_told = true;
+    self->sent_reported = true;
     self->left = -1;
     send_queue_init(&self->queue, PENDING_MAX);
     *ret = &self->stream;

@@ -9,7 +9,8 @@
 #include "net/stream/stream.h"
 
 /* Takes ownership of the descriptor, even on failure, and makes it non-blocking. If `both_ways` is
- * false, a terminal is only written; another stream reads it. */
+ * false, the stream of a terminal only writes; another stream reads the terminal. Returns 0 or a
+ * negative error. */
 int pipe_stream_new(struct loop *loop, int fd, bool both_ways, struct stream **ret,
                     struct err *err);
 

@@ -1,5 +1,6 @@
-/* A queue of bytes to send. Bytes are appended at the end and removed from the front, mostly
- * without moving the rest. When the queue becomes empty, a buffer of more than 64 KiB is freed. */
+/* A queue of bytes to send. The owner appends bytes to `buf` and removes them from the front with
+ * send_queue_take(), mostly without moving the rest. When the queue becomes empty, a buffer of more
+ * than 64 KiB is freed. */
 #ifndef TRAINYARD_NET_STREAM_SEND_QUEUE_H
 #define TRAINYARD_NET_STREAM_SEND_QUEUE_H
 
@@ -32,6 +33,7 @@ static inline const char *send_queue_data(const struct send_queue *queue)
     return queue->buf.data + queue->taken;
 }
 
+/* Removes `size` bytes from the front. */
 static inline void send_queue_take(struct send_queue *queue, size_t size)
 {
     enum { KEPT_MAX = 64 * 1024 };

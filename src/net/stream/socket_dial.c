@@ -19,11 +19,12 @@ enum { STALL_TIMEOUT_MS = 60 * 1000 };
 struct socket_dial {
     struct loop *loop;
     int fd;
-    uv_poll_t *poll; /* allocated separately, because libuv closes it in a later turn */
+    /* Allocated separately, because libuv still uses it after this struct is freed. */
+    uv_poll_t *poll;
     struct loop_timer timer;
-    struct loop_task task; /* reports an immediate failure in a later turn */
+    struct loop_task task; /* reports an immediate failure from the loop */
     int64_t timeout_ms;
-    char where[INET6_ADDRSTRLEN + 16];
+    char where[INET6_ADDRSTRLEN + 16]; /* address and port, for messages */
     struct err err;
     socket_dial_done *done;
     void *context;
@@ -102,8 +103,6 @@ static int read_address(const char *address, int port, struct sockaddr_storage *
     struct sockaddr_in6 *in6 = (void *)ret;
 
     *ret = (struct sockaddr_storage){0};
-    if (port < 1 || port > 65535)
-        return -1;
     if (inet_pton(AF_INET, address, &in->sin_addr) == 1) {
         in->sin_family = AF_INET;
         in->sin_port = htons((uint16_t)port);
@@ -126,6 +125,9 @@ static int dial_begin(struct socket_dial *dial, const char *address, int port, s
 
     if (!loop_uv(dial->loop))
         return err_set(err, ERR_UNSUPPORTED, "sockets do not exist in simulation");
+    if (port < 1 || port > 65535)
+        return err_set(err, ERR_INVALID, "cannot connect to %s: the port must be 1 to 65535",
+                       dial->where);
     if (read_address(address, port, &target, &size) < 0)
         return err_set(err, ERR_INVALID, "'%s' is not an IP address to connect to", dial->where);
     dial->fd = socket(target.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -1,10 +1,11 @@
-/* A stream on a TCP socket; see stream.h for the contract. Servers create one for each accepted
- * connection, and socket_dial.c for each outgoing connection.
+/* Implements the stream on a TCP socket; see socket_stream.h, and stream.h for the contract.
+ * Servers create one for each accepted connection, and socket_dial.c for each outgoing connection.
  *
  * The stream uses uv_poll and calls recv() and send() itself. So it detects the end of a connection
  * even while reading is paused, and it needs no queue of libuv requests. socket_turn() calls all
- * callbacks of the owner. It runs after an event of the socket or as a deferred task. All other
- * functions only change the state for the next socket_turn(). */
+ * callbacks of the owner except on_closed. It runs after an event of the socket, after a timeout,
+ * or as a deferred task. The functions of the owner only change the state for the next
+ * socket_turn(), except socket_close(), which acts at once. */
 #include "net/stream/socket_stream.h"
 
 #include "base/buf.h"
@@ -20,10 +21,10 @@
 enum {
     READ_SIZE = 32 * 1024,
     READ_BUDGET = 256 * 1024, /* maximum bytes per turn, because other I/O must not wait */
-    SEND_BUDGET = 512 * 1024, /* maximum bytes per turn, for the same reason */
-    WIRE_HIGH = 128 * 1024,   /* maximum number of encrypted bytes that wait for the socket */
+    SEND_BUDGET = 512 * 1024, /* about how many bytes are encrypted per turn, for the same reason */
+    WIRE_HIGH = 128 * 1024,   /* while this many encrypted bytes wait, no more are encrypted */
     PENDING_MAX = 1024 * 1024 * 1024, /* limit for owners that ignore stream_pending() */
-    LINGER_MS = 2000,
+    LINGER_MS = 2000, /* time after stream_finish() in which the peer must close its side */
 };
 
 struct socket_stream {
@@ -34,7 +35,7 @@ struct socket_stream {
     int polled; /* the events that libuv polls for */
     struct tls_session *tls;
     struct loop_task task; /* calls socket_turn() without an event */
-    /* The stall timeout. After stream_finish(), the time limit for the peer to close its side. */
+    /* The stall timeout. If finish_sent, the time limit for the peer to close its side. */
     struct loop_timer timer;
     int64_t stall_timeout_ms;
 
@@ -43,17 +44,19 @@ struct socket_stream {
 
     bool opened; /* on_open was called */
     bool paused;
-    bool ended; /* the peer closed its side */
-    bool end_told;
+    bool ended;         /* the peer closed its side */
+    bool end_reported;  /* on_end was called */
     bool blocked;       /* send() returned EAGAIN; wait until the socket is writable */
-    bool sent_told;     /* on_sent was called after the last write */
+    bool sent_reported; /* on_sent was called after the last write */
     bool flush_follows; /* socket_turn() is running and flushes later, so writes defer no task */
     bool keeps_all;     /* socket_stream_keep_all() */
-    bool shutting, was_shut;
-    bool finishing, said_goodbye;
-    bool closed;
-    bool broken;
-    struct err err; /* the reason if `broken` */
+    bool shutting;      /* stream_shut() was called */
+    bool was_shut;      /* after stream_shut(), all bytes were sent and the write side is closed */
+    bool finishing;     /* stream_finish() was called */
+    bool finish_sent; /* after stream_finish(), all bytes were sent and the write side is closed */
+    bool closed;      /* stream_close() was called */
+    bool broken;      /* the connection failed */
+    struct err err;   /* the reason if `broken` */
 };
 
 static struct socket_stream *socket_of(const struct stream *stream)
@@ -122,7 +125,7 @@ static bool socket_encrypt(struct socket_stream *self)
     return moved;
 }
 
-/* Sends bytes of the queue until the socket is full or the queue is empty. */
+/* Sends bytes of the queue until the queue is empty, the socket is full or sending fails. */
 static void send_queued(struct socket_stream *self, struct send_queue *queue)
 {
     while (send_queue_size(queue) && !self->blocked) {
@@ -130,12 +133,12 @@ static void send_queued(struct socket_stream *self, struct send_queue *queue)
         if (sent >= 0) {
             send_queue_take(queue, (size_t)sent);
             /* The stall timeout restarts after every successful send(). */
-            if (!self->said_goodbye)
+            if (!self->finish_sent)
                 loop_timer_stop(&self->timer);
         } else if (errno == EAGAIN) {
             self->blocked = true;
         } else if (errno != EINTR) {
-            fail_errno(self, errno, "peer left while it was answered");
+            fail_errno(self, errno, "cannot send to the peer");
             return;
         }
     }
@@ -155,7 +158,7 @@ static void socket_flush(struct socket_stream *self)
         } while (!self->blocked && !self->broken &&
                  before - send_queue_size(&self->plain) < SEND_BUDGET && socket_encrypt(self));
         if (!self->blocked && send_queue_size(&self->plain))
-            loop_defer(self->loop, &self->task); /* the next turn sends the rest */
+            loop_defer(self->loop, &self->task); /* the next socket_turn() sends the rest */
     }
     if (self->blocked && !self->timer.running)
         loop_timer_start(&self->timer, self->stall_timeout_ms);
@@ -165,7 +168,7 @@ static void socket_flush(struct socket_stream *self)
 
 static bool socket_may_deliver(const struct socket_stream *self)
 {
-    return !self->paused && !self->closed && !self->broken && !self->end_told;
+    return !self->paused && !self->closed && !self->broken && !self->end_reported;
 }
 
 static void socket_deliver(struct socket_stream *self, const char *data, size_t size)
@@ -174,7 +177,8 @@ static void socket_deliver(struct socket_stream *self, const char *data, size_t 
         self->stream.handler->on_data(self->stream.context, data, size);
 }
 
-/* Decrypts bytes and delivers them to the owner, until there are no more or the owner pauses. */
+/* Decrypts received bytes and delivers them to the owner until no bytes are left or the owner
+ * pauses. */
 static void socket_decrypt(struct socket_stream *self)
 {
     char data[READ_SIZE];
@@ -225,7 +229,7 @@ static void socket_receive(struct socket_stream *self)
         } else if (errno == EAGAIN) {
             return;
         } else if (errno != EINTR) {
-            fail_errno(self, errno, "peer left");
+            fail_errno(self, errno, "the connection to the peer failed");
         }
     }
 }
@@ -250,12 +254,12 @@ static void socket_watch(struct socket_stream *self)
         uv_poll_stop(&self->poll);
 }
 
-/* Shuts down our side after everything is sent, then waits for the peer to shut down its side.
- * Closing a socket with unread bytes would cause a reset, and the peer could lose the response. */
+/* Closes our side after everything is sent, then waits until the peer closes its side. Closing a
+ * socket with unread bytes would cause a reset, and the peer could lose the response. */
 static void socket_continue_finish(struct socket_stream *self)
 {
-    if (!self->said_goodbye && socket_pending(&self->stream) == 0) {
-        self->said_goodbye = true;
+    if (!self->finish_sent && socket_pending(&self->stream) == 0) {
+        self->finish_sent = true;
         if (self->tls) {
             tls_shutdown(self->tls);
             socket_flush(self);
@@ -263,7 +267,7 @@ static void socket_continue_finish(struct socket_stream *self)
         shutdown(self->fd, SHUT_WR);
         loop_timer_start(&self->timer, LINGER_MS);
     }
-    if (self->broken || (self->said_goodbye && self->ended))
+    if (self->broken || (self->finish_sent && self->ended))
         stream_close(&self->stream);
 }
 
@@ -282,18 +286,18 @@ static void socket_continue_shut(struct socket_stream *self)
 static void socket_report(struct socket_stream *self)
 {
     struct stream *stream = &self->stream; /* stream->handler may change with each callback */
-    if (!self->sent_told && socket_pending(stream) == 0 && !self->broken) {
-        self->sent_told = true;
+    if (!self->sent_reported && socket_pending(stream) == 0 && !self->broken) {
+        self->sent_reported = true;
         stream->handler->on_sent(stream->context);
     }
     /* Reported even while the owner has paused reading, unless the stream keeps all bytes
      * (keeps_all). The unread bytes are lost, but the owner learns early that the peer is gone. */
-    if (self->ended && !self->end_told && !self->broken && !self->finishing && !self->closed) {
-        self->end_told = true;
+    if (self->ended && !self->end_reported && !self->broken && !self->finishing && !self->closed) {
+        self->end_reported = true;
         stream->handler->on_end(stream->context, NULL);
     }
     if (self->broken && !self->finishing && !self->closed) {
-        self->end_told = self->ended = true;
+        self->end_reported = self->ended = true;
         stream->handler->on_end(stream->context, &self->err);
         if (!self->closed)
             stream_close(stream);
@@ -338,7 +342,7 @@ static void on_socket_poll(uv_poll_t *poll, int status, int events)
         getsockopt(self->fd, SOL_SOCKET, SO_ERROR, &errnum, &size);
         self->polled = 0;
         self->ended = true;
-        fail_errno(self, errnum ? errnum : ECONNRESET, "peer left");
+        fail_errno(self, errnum ? errnum : ECONNRESET, "the connection to the peer failed");
     }
     socket_turn(self, events);
 }
@@ -355,11 +359,11 @@ static void on_socket_timer(struct loop_timer *timer)
     /* This process may have been delayed although the peer has read everything, so try to send
      * before failing. */
     self->blocked = false;
-    if (!self->said_goodbye)
+    if (!self->finish_sent)
         socket_flush(self);
     if (socket_pending(&self->stream) == before) {
         struct err err;
-        err_set(&err, ERR_TIMEOUT, "the peer read nothing of the response for %lld ms",
+        err_set(&err, ERR_TIMEOUT, "the peer has read nothing for %lld ms",
                 (long long)self->stall_timeout_ms);
         socket_fail(self, &err);
     }
@@ -385,7 +389,7 @@ static void socket_write(struct stream *stream, const void *data, size_t size)
                 PENDING_MAX);
         socket_fail(self, &err);
     }
-    self->sent_told = false;
+    self->sent_reported = false;
     socket_schedule(self);
 }
 
@@ -437,7 +441,7 @@ static void socket_close(struct stream *stream)
     struct socket_stream *self = socket_of(stream);
     if (self->closed)
         return;
-    /* Try to send pending TLS bytes, for example an alert. */
+    /* Try once to send the pending bytes, for example a TLS alert. */
     if (self->tls) {
         tls_shutdown(self->tls);
         drain_session(self);
@@ -492,7 +496,7 @@ int socket_stream_new(struct loop *loop, int fd, struct tls_server *tls, int64_t
     self->tls = tls ? tls_session_new(tls) : NULL;
     self->stall_timeout_ms = stall_timeout_ms;
     self->task.callback = on_socket_task;
-    self->sent_told = true;
+    self->sent_reported = true;
     loop_timer_init(loop, &self->timer, on_socket_timer);
     send_queue_init(&self->plain, PENDING_MAX);
     send_queue_init(&self->wire, PENDING_MAX);

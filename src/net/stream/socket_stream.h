@@ -8,7 +8,8 @@
 struct tls_server;
 
 /* Takes ownership of the non-blocking descriptor, even on failure. If no pending byte can be sent
- * for `stall_timeout_ms`, the stream fails. `tls` must outlive the stream; NULL means no TLS. */
+ * for `stall_timeout_ms`, the stream fails. `tls` must outlive the stream; NULL means no TLS.
+ * Returns 0 or a negative error. */
 int socket_stream_new(struct loop *loop, int fd, struct tls_server *tls, int64_t stall_timeout_ms,
                       struct stream **ret, struct err *err);
 

@@ -38,7 +38,7 @@ void spdy_reader_init(struct spdy_reader *reader)
     *reader = (struct spdy_reader){.arena = arena_new()};
     buf_init(&reader->control, SPDY_HEAD_SIZE + SPDY_CONTROL_MAX);
     if (inflateInit(&reader->inflate) != Z_OK)
-        mem_panic("spdy: zlib does not start");
+        mem_panic("spdy: cannot initialize zlib");
 }
 
 void spdy_reader_release(struct spdy_reader *reader)
@@ -48,6 +48,7 @@ void spdy_reader_release(struct spdy_reader *reader)
     reader->arena = arena_free(reader->arena);
 }
 
+/* Calls inflate(). Sets the dictionary when zlib asks for it. */
 static int step_inflate(z_stream *stream)
 {
     int result = inflate(stream, Z_SYNC_FLUSH);
@@ -128,7 +129,7 @@ static int read_headers(struct spdy_reader *reader, const char *data, size_t siz
         last = &(*last)->next;
     }
     if (at != end)
-        return err_set(err, ERR_BAD_REQUEST, "spdy: a header block has more than its lines");
+        return err_set(err, ERR_BAD_REQUEST, "spdy: a header block has bytes after its last line");
     *ret = first;
     return 0;
 }
@@ -182,7 +183,7 @@ static int parse_control(struct spdy_reader *reader, struct spdy_frame *frame, c
     }
 }
 
-/* Fills the control buffer up to `wanted` bytes. Returns true if it has them. */
+/* Fills the control buffer up to `wanted` bytes. Returns whether the buffer has that many bytes. */
 static bool spdy_fill(struct spdy_reader *reader, size_t wanted, const char *data, size_t size,
                       size_t *used)
 {
@@ -279,7 +280,7 @@ void spdy_writer_init(struct spdy_writer *writer)
     if (deflateInit2(&writer->deflate, Z_BEST_SPEED, Z_DEFLATED, WINDOW_BITS, MEMORY_LEVEL,
                      Z_DEFAULT_STRATEGY) != Z_OK ||
         deflateSetDictionary(&writer->deflate, dictionary, sizeof(dictionary)) != Z_OK)
-        mem_panic("spdy: zlib does not start");
+        mem_panic("spdy: cannot initialize zlib");
 }
 
 void spdy_writer_release(struct spdy_writer *writer)
@@ -301,7 +302,7 @@ static void compress_into(struct spdy_writer *writer, const struct buf *plain, s
     } while (stream->avail_out == 0);
 }
 
-/* Begins a control frame; end_control() sets its length. */
+/* Begins a control frame and returns its offset in `out`. end_control() sets its length. */
 static size_t begin_control(struct buf *out, enum spdy_type type, bool fin)
 {
     size_t start = out->size;
@@ -356,11 +357,11 @@ void spdy_write_syn_reply(struct spdy_writer *writer, struct buf *out, uint32_t 
     end_control(out, start);
 }
 
-void spdy_write_rst_stream(struct buf *out, uint32_t stream, enum spdy_reset why)
+void spdy_write_rst_stream(struct buf *out, uint32_t stream, enum spdy_reset reason)
 {
     size_t start = begin_control(out, SPDY_RST_STREAM, false);
     append_u32(out, stream);
-    append_u32(out, why);
+    append_u32(out, reason);
     end_control(out, start);
 }
 
@@ -371,11 +372,11 @@ void spdy_write_ping(struct buf *out, uint32_t id)
     end_control(out, start);
 }
 
-void spdy_write_goaway(struct buf *out, uint32_t last_stream, enum spdy_goodbye why)
+void spdy_write_goaway(struct buf *out, uint32_t last_stream, enum spdy_goaway_status reason)
 {
     size_t start = begin_control(out, SPDY_GOAWAY, false);
     append_u32(out, last_stream);
-    append_u32(out, why);
+    append_u32(out, reason);
     end_control(out, start);
 }
 

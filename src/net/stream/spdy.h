@@ -3,7 +3,8 @@
  *
  * Header blocks are compressed. All blocks of one direction are parts of one zlib stream, which
  * starts with a dictionary. So every block must be decompressed, even if its SPDY stream is
- * refused. Flow control frames are ignored, because the clients do not use flow control. */
+ * refused. SETTINGS and WINDOW_UPDATE frames are reported without their content, because the
+ * clients do not use flow control. */
 #ifndef TRAINYARD_NET_STREAM_SPDY_H
 #define TRAINYARD_NET_STREAM_SPDY_H
 
@@ -38,20 +39,20 @@ enum spdy_reset {
 };
 
 /* The reason of a GOAWAY frame. */
-enum spdy_goodbye { SPDY_GOODBYE_OK = 0, SPDY_GOODBYE_PROTOCOL_ERROR = 1 };
+enum spdy_goaway_status { SPDY_GOAWAY_OK = 0, SPDY_GOAWAY_PROTOCOL_ERROR = 1 };
 
 enum {
     SPDY_DICTIONARY_SIZE = 1423,
     SPDY_CONTROL_MAX = 64 * 1024, /* maximum size of a control frame in bytes */
-    SPDY_HEADERS_MAX = 16 * 1024, /* maximum size of a decompressed header block in bytes */
+    SPDY_HEADERS_MAX = 16 * 1024, /* a decompressed header block must have fewer bytes than this */
     SPDY_HEADERS_COUNT_MAX = 64,
 };
 
 struct spdy_frame {
     enum spdy_type type; /* frames of other types are not reported */
-    uint32_t
-        stream; /* not set for PING, SETTINGS and WINDOW_UPDATE; GOAWAY: the last accepted stream */
-    bool fin;   /* the sender ends its side of the stream; for DATA, set only in the last piece */
+    /* The stream; GOAWAY: the last accepted stream. Not set for PING, SETTINGS, WINDOW_UPDATE. */
+    uint32_t stream;
+    bool fin; /* the sender ends its side of the stream; for DATA, set only in the last piece */
     uint32_t value; /* PING: the id; RST_STREAM and GOAWAY: the reason */
     /* SYN_STREAM, SYN_REPLY and HEADERS: the headers, valid until the next frame is read. If a name
      * has several values, only the first value is stored. */
@@ -68,8 +69,8 @@ struct spdy_reader {
     struct arena *arena; /* memory of the headers of the last frame */
     struct buf control;  /* the received bytes of a control frame, or the head of a DATA frame */
     size_t data_left;    /* number of bytes of the DATA frame that have not arrived yet */
-    struct spdy_frame frame;
-    bool in_data;
+    struct spdy_frame frame; /* the frame that is being read */
+    bool in_data;            /* the head of a DATA frame is complete; its data follows */
 };
 
 enum spdy_result {
@@ -100,9 +101,9 @@ void spdy_write_syn_stream(struct spdy_writer *writer, struct buf *out, uint32_t
                            const struct http_header *headers);
 void spdy_write_syn_reply(struct spdy_writer *writer, struct buf *out, uint32_t stream, bool fin,
                           const struct http_header *headers);
-void spdy_write_rst_stream(struct buf *out, uint32_t stream, enum spdy_reset why);
+void spdy_write_rst_stream(struct buf *out, uint32_t stream, enum spdy_reset reason);
 void spdy_write_ping(struct buf *out, uint32_t id);
-void spdy_write_goaway(struct buf *out, uint32_t last_stream, enum spdy_goodbye why);
+void spdy_write_goaway(struct buf *out, uint32_t last_stream, enum spdy_goaway_status reason);
 
 /* Writes the head of a DATA frame. The caller sends `size` bytes of data after it, at most
  * SPDY_DATA_MAX. */

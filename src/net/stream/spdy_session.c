@@ -1,4 +1,4 @@
-/* SPDY sessions; see spdy_session.h. */
+/* Implements SPDY sessions; see spdy_session.h. */
 #include "net/stream/spdy_session.h"
 
 #include "base/list.h"
@@ -10,8 +10,8 @@
 
 enum {
     /* The stall timeout. It is long because the peer's program may be stopped in a debugger. */
-    PATIENCE_MS = 15 * 60 * 1000,
-    FRAME_MAX = 2 * SPDY_CONTROL_MAX,
+    STALL_TIMEOUT_MS = 15 * 60 * 1000,
+    FRAME_MAX = 2 * SPDY_CONTROL_MAX, /* maximum size of a control frame that is written */
 };
 
 struct spdy_stream {
@@ -46,19 +46,19 @@ static void spdy_send_frame(struct spdy_session *session, const struct buf *fram
     stream_session_write(&session->base, frame->data, frame->size);
 }
 
-static void send_reset(struct spdy_session *session, uint32_t id, enum spdy_reset why)
+static void send_reset(struct spdy_session *session, uint32_t id, enum spdy_reset reason)
 {
     _cleanup_buf_ struct buf frame;
     buf_init(&frame, FRAME_MAX);
-    spdy_write_rst_stream(&frame, id, why);
+    spdy_write_rst_stream(&frame, id, reason);
     spdy_send_frame(session, &frame);
 }
 
-static void send_goaway(struct spdy_session *session, enum spdy_goodbye why)
+static void send_goaway(struct spdy_session *session, enum spdy_goaway_status reason)
 {
     _cleanup_buf_ struct buf frame;
     buf_init(&frame, FRAME_MAX);
-    spdy_write_goaway(&frame, session->last_id, why);
+    spdy_write_goaway(&frame, session->last_id, reason);
     spdy_send_frame(session, &frame);
 }
 
@@ -191,19 +191,19 @@ static void spdy_session_ended(struct stream_session *base)
 
 void spdy_session_close(struct spdy_session *session)
 {
-    send_goaway(session, SPDY_GOODBYE_OK);
+    send_goaway(session, SPDY_GOAWAY_OK);
     stream_session_close(&session->base);
 }
 
 static void break_session(struct spdy_session *session, const struct err *err)
 {
-    send_goaway(session, SPDY_GOODBYE_PROTOCOL_ERROR);
+    send_goaway(session, SPDY_GOAWAY_PROTOCOL_ERROR);
     stream_session_end(&session->base, err);
 }
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-/* Whether a new stream may have this id: the ids of the peer's streams are odd and rising. */
+/* Returns whether a new stream may have this id: the peer's ids are odd and rising. */
 static bool is_new_id(const struct spdy_session *session, uint32_t id)
 {
     return id % 2 == 1 && id > session->last_id;
@@ -213,8 +213,10 @@ static void take_syn_stream(struct spdy_session *session, const struct spdy_fram
 {
     if (!is_new_id(session, frame->stream)) {
         struct err err;
-        err_set(&err, ERR_BAD_REQUEST, "spdy: stream %u cannot be opened after %u",
-                (unsigned)frame->stream, (unsigned)session->last_id);
+        err_set(
+            &err, ERR_BAD_REQUEST,
+            "spdy: stream id %u is not allowed: ids must be odd and greater than the last one, %u",
+            (unsigned)frame->stream, (unsigned)session->last_id);
         break_session(session, &err);
         return;
     }
@@ -319,7 +321,7 @@ static void spdy_session_free(struct stream_session *base)
     free(session);
 }
 
-struct spdy_session *spdy_session_new(struct stream *line,
+struct spdy_session *spdy_session_new(struct stream *stream,
                                       const struct spdy_session_handler *handler, void *context)
 {
     static const struct stream_session_ops OPS = {
@@ -336,7 +338,7 @@ struct spdy_session *spdy_session_new(struct stream *line,
     session->handler = handler;
     spdy_reader_init(&session->reader);
     spdy_writer_init(&session->writer);
-    stream_set_stall_timeout(line, PATIENCE_MS);
-    stream_session_start(&session->base, line, &OPS, &base, context);
+    stream_set_stall_timeout(stream, STALL_TIMEOUT_MS);
+    stream_session_start(&session->base, stream, &OPS, &base, context);
     return session;
 }

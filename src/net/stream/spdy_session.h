@@ -46,8 +46,9 @@ enum { SPDY_STREAMS_MAX = 1000 };
 struct spdy_session *spdy_session_new(struct stream *stream,
                                       const struct spdy_session_handler *handler, void *context);
 
-/* Sends GOAWAY and the pending bytes, then closes the session. For streams that are not freed by
- * then, on_reset is called before on_closed. */
+/* Starts to close the session and returns at once. GOAWAY and the pending bytes are still sent. For
+ * streams that the owner has not freed until the session is closed, on_reset is called before
+ * on_closed. */
 void spdy_session_close(struct spdy_session *session);
 
 /* Returns the number of written bytes that are not sent yet. */
@@ -58,9 +59,11 @@ void spdy_stream_accept(struct spdy_stream *stream, const struct spdy_stream_han
                         void *context);
 uint32_t spdy_stream_id(const struct spdy_stream *stream);
 
+/* Writes data. Does nothing if our side of the stream or the session has ended. */
 void spdy_stream_write(struct spdy_stream *stream, const void *data, size_t size);
 /* Ends our side of the stream. Data of the peer is still delivered. May be called twice. */
 void spdy_stream_end(struct spdy_stream *stream);
+/* Back-pressure: while any stream is paused, the whole session reads nothing. */
 void spdy_stream_pause(struct spdy_stream *stream, bool paused);
 /* Frees the stream. Sends a reset to the peer if the stream has not ended on both sides. NULL-safe;
  * returns NULL. */

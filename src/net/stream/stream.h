@@ -1,6 +1,8 @@
-/* The interface of a connected stream of bytes. Implementations are a socket with or without TLS
- * (socket_stream.c), a pipe (pipe_stream.c), and memory in tests and fuzzers. A protocol such as
- * HTTP works on any of them. After a protocol upgrade, another protocol uses the same stream.
+/* The interface of a connected stream of bytes. Implementations: a socket with or without TLS
+ * (socket_stream.c), a pipe or terminal (pipe_stream.c), the messages of a WebSocket session
+ * (websocket_stream.c), an upgraded HTTP connection (net/http/upgrade.c), and memory in tests and
+ * fuzzers. A protocol such as HTTP works on any of them. After a protocol upgrade, another protocol
+ * uses the same stream.
  *
  * All callbacks are called from the loop, never from within a function of the stream. */
 #ifndef TRAINYARD_NET_STREAM_STREAM_H
@@ -16,12 +18,14 @@ struct stream;
 
 /* The callbacks of the stream's owner. */
 struct stream_handler {
-    void (*on_open)(void *context); /* the handshake is done; always the first callback */
+    /* The handshake, if there is one, is done. Called before on_data and on_sent. Not called if the
+     * stream fails or ends during the handshake. */
+    void (*on_open)(void *context);
     void (*on_data)(void *context, const char *data, size_t size); /* not called while paused */
     void (*on_sent)(void *context); /* all written bytes have been sent */
     /* No more data follows. If err is NULL, the peer closed its side, but writing may still work.
-     * Otherwise the connection failed. Called at most once with NULL, and then at most once with an
-     * error. */
+     * Otherwise the stream has failed and closes itself. Called at most once with NULL, and then at
+     * most once with an error. */
     void (*on_end)(void *context, const struct err *err);
     void (*on_closed)(void *context); /* the stream is freed after this last callback */
 };
@@ -44,6 +48,8 @@ struct stream {
     void *context;
 };
 
+/* Starts the stream. Must be called once. `handler` and `context` must be valid until on_closed is
+ * called. */
 static inline void stream_start(struct stream *stream, const struct stream_handler *handler,
                                 void *context)
 {
@@ -64,14 +70,15 @@ static inline size_t stream_pending(const struct stream *stream)
     return stream->ops->pending(stream);
 }
 
-/* Back-pressure: while the stream is paused, nothing is read, but the end of the connection is
- * still reported. */
+/* Back-pressure: while the stream is paused, no data is delivered. A socket still reports the end
+ * of the connection (but see socket_stream_keep_all()); a pipe reports it only after the pause. */
 static inline void stream_pause(struct stream *stream, bool paused)
 {
     stream->ops->pause(stream, paused);
 }
 
-/* Sets the stall timeout: if no pending byte can be sent for this time, the stream fails. */
+/* Sets the stall timeout: if no pending byte can be sent for this time, the stream fails. Does
+ * nothing if the stream has no time limit. */
 static inline void stream_set_stall_timeout(struct stream *stream, int64_t stall_timeout_ms)
 {
     if (stream->ops->set_stall_timeout)
@@ -85,16 +92,16 @@ static inline void stream_shut(struct stream *stream)
     stream->ops->shut(stream);
 }
 
-/* Closes the stream gracefully: sends the pending bytes, shuts down the connection, and closes the
- * socket after the peer has read everything or a time limit has passed. After this only on_closed
- * is called. */
+/* Starts to close the stream gracefully and returns at once. The stream sends the pending bytes and
+ * closes its write side. A socket is closed when the peer has closed its side or a time limit has
+ * passed, a pipe as soon as the bytes are written. After this call only on_closed is called. */
 static inline void stream_finish(struct stream *stream)
 {
     stream->ops->finish(stream);
 }
 
-/* Closes the stream at once. on_closed is called in a later turn of the loop. May be called after
- * stream_finish(). */
+/* Closes the stream at once and drops pending bytes that cannot be sent immediately. on_closed is
+ * called from the loop, after this function has returned. May be called after stream_finish(). */
 static inline void stream_close(struct stream *stream)
 {
     stream->ops->close(stream);

@@ -1,7 +1,7 @@
-/* The common part of sessions on a stream; see stream_session.h. */
+/* Implements the common part of sessions on a stream; see stream_session.h. */
 #include "net/stream/stream_session.h"
 
-/* Number of unsent bytes; with more, pings are ignored. */
+/* Pings are ignored while this many bytes, or more, are unsent. */
 enum { PONG_PENDING_MAX = 1024 * 1024 };
 
 void stream_session_write(struct stream_session *session, const void *data, size_t size)

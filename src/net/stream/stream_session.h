@@ -2,7 +2,8 @@
  * of the session, which is reported to the owner once. Included by spdy_session.c and
  * websocket_session.c only. Owners of a session use spdy_session.h or websocket_session.h.
  *
- * All callbacks are called from the loop, never from within a function of this file. */
+ * All callbacks are called from the loop. stream_session_end() calls two of them at once, so a
+ * protocol may call it only from the loop, for example in `received`. */
 #ifndef TRAINYARD_NET_STREAM_STREAM_SESSION_H
 #define TRAINYARD_NET_STREAM_STREAM_SESSION_H
 
@@ -36,7 +37,7 @@ struct stream_session {
     bool is_over;  /* the session has ended; only pending bytes are still sent */
 };
 
-/* Takes ownership of the stream and starts it. */
+/* Takes ownership of the stream and starts it. Copies `handler`. */
 void stream_session_start(struct stream_session *session, struct stream *stream,
                           const struct stream_session_ops *ops,
                           const struct stream_session_handler *handler, void *context);
@@ -47,12 +48,12 @@ void stream_session_write(struct stream_session *session, const void *data, size
 /* Returns the number of written bytes that are not sent yet, or 0 if the session has ended. */
 size_t stream_session_pending(const struct stream_session *session);
 
-/* Whether a ping may be answered. Returns false if too many bytes are unsent, so that a peer that
- * sends many pings and reads no replies cannot fill the memory. */
+/* Returns whether a ping may be answered. It may not if too many bytes are unsent, so that a peer
+ * that sends many pings and reads no replies cannot fill the memory. */
 bool stream_session_may_pong(const struct stream_session *session);
 
-/* Closes the session for its owner after the pending bytes are sent. Does nothing if the session
- * has ended. */
+/* Starts to close the session for its owner and returns at once. The pending bytes are still sent.
+ * Does nothing if the session has ended. */
 void stream_session_close(struct stream_session *session);
 
 /* Closes the session for its owner at once and drops the pending bytes. May be called after

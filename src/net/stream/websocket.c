@@ -21,11 +21,11 @@ enum {
 void websocket_mask(const unsigned char mask[WEBSOCKET_MASK_SIZE], size_t at, const char *data,
                     size_t size, char *ret)
 {
-    const unsigned char turned[WEBSOCKET_MASK_SIZE] = {mask[at % 4], mask[(at + 1) % 4],
-                                                       mask[(at + 2) % 4], mask[(at + 3) % 4]};
+    const unsigned char rotated[WEBSOCKET_MASK_SIZE] = {mask[at % 4], mask[(at + 1) % 4],
+                                                        mask[(at + 2) % 4], mask[(at + 3) % 4]};
     uint32_t word;
     size_t i = 0;
-    memcpy(&word, turned, sizeof(word));
+    memcpy(&word, rotated, sizeof(word));
     for (; i + sizeof(word) <= size; i += sizeof(word)) { /* the compiler vectorizes this loop */
         uint32_t four;
         memcpy(&four, data + i, sizeof(four));
@@ -33,7 +33,7 @@ void websocket_mask(const unsigned char mask[WEBSOCKET_MASK_SIZE], size_t at, co
         memcpy(ret + i, &four, sizeof(four));
     }
     for (; i < size; i++)
-        ret[i] = (char)((unsigned char)data[i] ^ turned[i % WEBSOCKET_MASK_SIZE]);
+        ret[i] = (char)((unsigned char)data[i] ^ rotated[i % WEBSOCKET_MASK_SIZE]);
 }
 
 /* ---- reading: heads -------------------------------------------------------------------------- */
@@ -70,20 +70,20 @@ static const char *head_fault(const struct websocket_reader *reader)
     enum websocket_opcode opcode = first & OPCODE_BITS;
     bool masked = second & MASK_BIT;
     if (first & RESERVED_BITS)
-        return "a reserved bit is set, and no extension was agreed on";
+        return "a reserved bit is set, but no extension was negotiated";
     if (!is_known(opcode))
-        return "a frame of a type that does not exist";
+        return "a frame has an unknown type";
     if (masked != (reader->from == WEBSOCKET_CLIENT))
         return masked ? "a server's frame is masked" : "a client's frame is not masked";
     if (websocket_is_control(opcode)) {
         if (!(first & FIN_BIT))
-            return "a control frame is in fragments";
+            return "a control frame is fragmented";
         if ((second & LENGTH_BITS) > WEBSOCKET_CONTROL_MAX)
             return "a control frame is longer than 125 bytes";
     } else if (opcode == WEBSOCKET_CONTINUATION && !reader->message) {
-        return "a message goes on that has not begun";
+        return "a continuation frame without a message to continue";
     } else if (opcode != WEBSOCKET_CONTINUATION && reader->message) {
-        return "a message begins within another";
+        return "a message begins before the previous one ended";
     }
     return NULL;
 }
@@ -119,7 +119,7 @@ static enum websocket_result begin_frame(struct websocket_reader *reader, struct
     reader->left = read_length(reader, &shortest);
     if (!shortest)
         return websocket_fail(reader, WEBSOCKET_PROTOCOL_ERROR, err,
-                              "a length is not written in its shortest form");
+                              "the length of a frame is not in its shortest form");
     reader->opcode = reader->head[0] & OPCODE_BITS;
     reader->fin = reader->head[0] & FIN_BIT;
     if (reader->head[1] & MASK_BIT)
@@ -139,7 +139,7 @@ static enum websocket_result begin_frame(struct websocket_reader *reader, struct
     }
     if (reader->left > reader->message_max - reader->message_size)
         return websocket_fail(reader, WEBSOCKET_TOO_LARGE, err,
-                              "a message is longer than is taken");
+                              "a message is longer than the limit");
     reader->message_size += reader->left;
     return WEBSOCKET_MORE;
 }
@@ -179,16 +179,17 @@ static enum websocket_result take_close(struct websocket_reader *reader,
     if (reader->control_size == 0)
         return WEBSOCKET_PIECE;
     if (reader->control_size < 2)
-        return websocket_fail(reader, WEBSOCKET_PROTOCOL_ERROR, err, "a goodbye with half a code");
+        return websocket_fail(reader, WEBSOCKET_PROTOCOL_ERROR, err,
+                              "a close frame has an incomplete code");
     ret->code = bytes[0] << 8 | bytes[1];
     ret->data += 2;
     ret->size -= 2;
     if (!is_sendable(ret->code))
         return websocket_fail(reader, WEBSOCKET_PROTOCOL_ERROR, err,
-                              "a goodbye with a code that may not be sent");
+                              "a close frame has a code that is not allowed");
     if (!utf8_is_valid(ret->data, ret->size))
         return websocket_fail(reader, WEBSOCKET_NOT_UTF8, err,
-                              "the reason of a goodbye is not UTF-8");
+                              "the reason in a close frame is not UTF-8");
     return WEBSOCKET_PIECE;
 }
 

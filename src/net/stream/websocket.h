@@ -41,11 +41,10 @@ enum websocket_side { WEBSOCKET_CLIENT, WEBSOCKET_SERVER };
 
 struct websocket_piece {
     enum websocket_opcode opcode; /* type of the message; never CONTINUATION */
-    /* This is the first or the last piece of the message. Both are true for a control frame. */
-    bool first, last;
+    bool first, last; /* first or last piece of the message; both are true for a control frame */
     const char *data; /* valid until the next call; for CLOSE, the reason */
     size_t size;      /* may be 0 */
-    int code;         /* for CLOSE, the status code */
+    int code;         /* for CLOSE, the status code or WEBSOCKET_NO_CODE */
 };
 
 /* ---- reading */
@@ -54,17 +53,18 @@ struct websocket_reader {
     enum websocket_side from;
     uint64_t message_max;
     unsigned char head[WEBSOCKET_HEAD_MAX]; /* head of the current frame */
-    size_t head_size, head_need;
+    size_t head_size,
+        head_need; /* number of bytes of the head that are read, and that are needed */
     bool in_frame; /* the head is complete */
     bool fin;
     enum websocket_opcode opcode;  /* opcode of the current frame */
     enum websocket_opcode message; /* TEXT or BINARY during a message, else CONTINUATION */
     bool begun;                    /* a piece of the message has been reported */
-    uint64_t message_size;
-    uint64_t left; /* number of bytes of the frame that have not arrived yet */
-    size_t mask_at;
+    uint64_t message_size;         /* payload bytes of all frames of the message so far */
+    uint64_t left;                 /* number of bytes of the frame that have not arrived yet */
+    size_t mask_at;                /* position in the mask of the next byte of the payload */
     unsigned char mask[WEBSOCKET_MASK_SIZE];
-    char control[WEBSOCKET_CONTROL_MAX];
+    char control[WEBSOCKET_CONTROL_MAX]; /* payload of a control frame */
     size_t control_size;
     char piece[16 * 1024]; /* the unmasked bytes of the reported piece */
     int refusal;           /* status code for our CLOSE frame; set with WEBSOCKET_BROKEN */

@@ -1,4 +1,4 @@
-/* WebSocket sessions; see websocket_session.h. */
+/* Implements WebSocket sessions; see websocket_session.h. */
 #include "net/stream/websocket_session.h"
 
 #include "base/buf.h"
@@ -15,7 +15,7 @@ struct websocket_session {
     struct loop *loop;
     const struct websocket_session_handler *handler;
     struct websocket_reader reader;
-    struct buf held;       /* bytes received while the owner has paused the session */
+    struct buf held; /* bytes that were received but not parsed, because the owner has paused */
     struct loop_task task; /* delivers `held` after the pause */
     bool writes_text;      /* messages are sent as text instead of binary */
     bool paused;
@@ -59,7 +59,7 @@ void websocket_session_write_channel(struct websocket_session *session, int chan
     stream_session_write(&session->base, data, size);
 }
 
-void websocket_session_write_text(struct websocket_session *session)
+void websocket_session_use_text(struct websocket_session *session)
 {
     session->writes_text = true;
 }
@@ -131,8 +131,8 @@ static void take_piece(struct websocket_session *session, const struct websocket
     }
 }
 
-/* Parses bytes and delivers messages until the owner pauses. Returns the number of consumed
- * bytes. */
+/* Parses bytes and delivers messages until the owner pauses. Returns the number of consumed bytes.
+ * If the session has ended, all bytes count as consumed. */
 static size_t websocket_take(struct websocket_session *session, const char *data, size_t size)
 {
     size_t all = 0;
@@ -202,7 +202,7 @@ static void websocket_session_free(struct stream_session *base)
     free(session);
 }
 
-struct websocket_session *websocket_session_new(struct loop *loop, struct stream *line,
+struct websocket_session *websocket_session_new(struct loop *loop, struct stream *stream,
                                                 const struct websocket_session_handler *handler,
                                                 void *context)
 {
@@ -223,6 +223,6 @@ struct websocket_session *websocket_session_new(struct loop *loop, struct stream
     session->task.callback = on_websocket_task;
     buf_init(&session->held, HELD_MAX);
     websocket_reader_init(&session->reader, WEBSOCKET_CLIENT, WEBSOCKET_MESSAGE_MAX);
-    stream_session_start(&session->base, line, &OPS, &base, context);
+    stream_session_start(&session->base, stream, &OPS, &base, context);
     return session;
 }

@@ -21,13 +21,13 @@
 struct websocket_session;
 
 struct websocket_session_handler {
-    void (*on_open)(void *context); /* always the first callback */
+    void (*on_open)(void *context); /* like on_open in struct stream_handler */
     /* A piece of a message; not called while paused. `size` is 0 only for an empty message and for
      * an empty last piece. */
     void (*on_data)(void *context, const char *data, size_t size, bool first, bool last);
     void (*on_drain)(void *context); /* all written bytes have been sent */
-    /* The peer closed the session (err is NULL), broke the protocol, or is gone. Not called after
-     * websocket_session_close(). */
+    /* The peer has closed the session or the connection (err is NULL), or an error has ended the
+     * session. Not called after websocket_session_close(). */
     void (*on_end)(void *context, const struct err *err);
     void (*on_closed)(void *context); /* the last callback; the session is freed already */
 };
@@ -37,14 +37,14 @@ struct websocket_session_handler {
 #define WEBSOCKET_MESSAGE_MAX ((uint64_t)1 << 30)
 
 /* Takes ownership of the stream and starts it. */
-struct websocket_session *websocket_session_new(struct loop *loop, struct stream *line,
+struct websocket_session *websocket_session_new(struct loop *loop, struct stream *stream,
                                                 const struct websocket_session_handler *handler,
                                                 void *context);
 
-/* Makes the session send its messages as text; the default is binary. Received messages may have
- * either type, as in Kubernetes, because its Python client sends input as text. The owner must
- * check that text is UTF-8 if the sub-protocol requires it. */
-void websocket_session_write_text(struct websocket_session *session);
+/* Makes websocket_session_write() send its messages as text; the default is binary. Received
+ * messages may have either type, as in Kubernetes, because its Python client sends input as text.
+ * The owner must check that text is UTF-8 if the sub-protocol requires it. */
+void websocket_session_use_text(struct websocket_session *session);
 
 /* Sends one message. */
 void websocket_session_write(struct websocket_session *session, const void *data, size_t size);
@@ -54,14 +54,16 @@ void websocket_session_write_channel(struct websocket_session *session, int chan
                                      const void *data, size_t size);
 /* Returns the number of written bytes that are not sent yet. */
 size_t websocket_session_pending(const struct websocket_session *session);
+/* Back-pressure: while the session is paused, on_data is not called. */
 void websocket_session_pause(struct websocket_session *session, bool paused);
 /* See stream_set_stall_timeout(). */
 void websocket_session_set_stall_timeout(struct websocket_session *session,
                                          int64_t stall_timeout_ms);
 
-/* Closes the session gracefully: sends the pending bytes and a CLOSE frame with the code and the
- * reason, and closes the stream after the peer has closed its side or a time limit has passed.
- * After this only on_closed is called. May be called twice. */
+/* Starts to close the session gracefully and returns at once. The session sends the pending bytes
+ * and a CLOSE frame with the code and the reason. It closes the stream after the peer has closed
+ * its side or a time limit has passed. After this call only on_closed is called. May be called
+ * twice. */
 void websocket_session_close(struct websocket_session *session, int code, const char *reason);
 /* Closes at once without a CLOSE frame. May be called after websocket_session_close(). */
 void websocket_session_abort(struct websocket_session *session);

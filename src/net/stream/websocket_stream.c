@@ -1,4 +1,4 @@
-/* A stream inside a WebSocket session; see websocket_stream.h. */
+/* Implements the stream inside a WebSocket session; see websocket_stream.h. */
 #include "net/stream/websocket_stream.h"
 
 #include "base/mem.h"
@@ -10,9 +10,9 @@
 struct websocket_stream {
     struct stream stream;
     struct loop *loop;
-    struct stream *line;               /* the underlying stream; NULL after the start */
+    struct stream *underlying;         /* NULL after the start */
     struct websocket_session *session; /* NULL before the start */
-    bool shut;
+    bool shut;                         /* stream_shut() was called */
 };
 
 static struct websocket_stream *websocket_stream_of(const struct stream *stream)
@@ -67,7 +67,8 @@ static const struct websocket_session_handler SESSION_HANDLER = {
 static void websocket_stream_start(struct stream *stream)
 {
     struct websocket_stream *self = websocket_stream_of(stream);
-    self->session = websocket_session_new(self->loop, TAKE(self->line), &SESSION_HANDLER, self);
+    self->session =
+        websocket_session_new(self->loop, TAKE(self->underlying), &SESSION_HANDLER, self);
 }
 
 static void websocket_stream_write(struct stream *stream, const void *data, size_t size)
@@ -93,7 +94,7 @@ static void websocket_stream_set_stall_timeout(struct stream *stream, int64_t st
     if (self->session)
         websocket_session_set_stall_timeout(self->session, stall_timeout_ms);
     else
-        stream_set_stall_timeout(self->line, stall_timeout_ms);
+        stream_set_stall_timeout(self->underlying, stall_timeout_ms);
 }
 
 static void websocket_stream_shut(struct stream *stream)
@@ -122,9 +123,9 @@ static const struct stream_ops OPS = {
     .close = websocket_stream_close,
 };
 
-struct stream *websocket_stream_new(struct loop *loop, struct stream *line)
+struct stream *websocket_stream_new(struct loop *loop, struct stream *underlying)
 {
     struct websocket_stream *self = mem_zalloc(sizeof(*self));
-    *self = (struct websocket_stream){.stream.ops = &OPS, .loop = loop, .line = line};
+    *self = (struct websocket_stream){.stream.ops = &OPS, .loop = loop, .underlying = underlying};
     return &self->stream;
 }

@@ -10,8 +10,9 @@
 #include "loop/loop.h"
 #include "net/stream/stream.h"
 
-/* Takes ownership of `line`, on which the handshake is done. `line` is started when the returned
- * stream is started. */
-struct stream *websocket_stream_new(struct loop *loop, struct stream *line);
+/* Takes ownership of `underlying`, on which the handshake is done and which is not started yet.
+ * stream_start() of the returned stream starts `underlying`. Before the start, the owner may only
+ * set the stall timeout. */
+struct stream *websocket_stream_new(struct loop *loop, struct stream *underlying);
 
 #endif

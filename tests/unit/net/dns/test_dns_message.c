@@ -173,7 +173,7 @@ static void an_answer_has_its_records(void **state)
                 "::1; also three.svc A 10.1.2.4");
 
     dns_answer_begin(&answer, &query, room, 512);
-    dns_answer_nothing(&answer, "svc");
+    dns_answer_soa(&answer, "svc");
     assert_says(answer, DNS_NXDOMAIN, "NXDOMAIN aa; authority svc SOA for 1 s");
 }
 
@@ -218,7 +218,7 @@ static void an_unknown_edns_is_answered_with_ours(void **state)
 
 static void others_are_asked_and_held_to_it(void **state)
 {
-    uint8_t asked[DNS_ASK_MAX];
+    uint8_t asked[DNS_QUERY_MAX];
     struct dns_reply reply;
     struct dns_record record;
     struct dns_answer answer;

@@ -224,7 +224,7 @@ static void what_cannot_work_is_refused_at_once(void **state)
                                          &(struct http_client_options){.base_url = bad[i]},
                                          &transport, &err),
                          -ERR_INVALID);
-    assert_string_equal(err.message, "server 'nonsense': must be like https://host:port");
+    assert_string_equal(err.message, "server 'nonsense': must be a URL like https://host:port");
     assert_int_equal(
         http_client_new(world->loop,
                         &(struct http_client_options){.base_url = world->url, .cert_pem = "x"},

@@ -101,7 +101,7 @@ static const struct row ROWS[] = {
     {"another protocol",
      "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: "
      "upgrade\r\n\r\n",
-     false, 0, "", "the response changes the protocol"},
+     false, 0, "", "the server switched to another protocol"},
     {"as large as allowed",
      "HTTP/1.0 200 OK\r\n\r\n"
      "012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012"

@@ -226,7 +226,7 @@ static void the_server_ends_it(void **state)
     say(world, ASK);
     buf_clear(&world->log);
     http_connection_close(LIST_FIRST(&world->service.connections, struct http_connection, link));
-    assert_log(world, "end: the server ends ");
+    assert_log(world, "end: the server is shutting down ");
     run(world);
     assert_log(world, "closed ");
     assert_true(world->closed);

@@ -105,9 +105,9 @@ static void a_histogram_may_be_counted_elsewhere(void **state)
     static const double bounds[] = {0.1, 1};
     struct prometheus_metric *metric =
         prometheus_histogram(*state, "t_seconds", "Time", NULL, bounds, ARRAY_SIZE(bounds));
-    prometheus_show_buckets(metric, (const uint64_t[]){5, 5, 5}, 9);
-    prometheus_show_buckets(metric, (const uint64_t[]){4, 0, 1}, 7.5);
-    prometheus_show_buckets(NULL, (const uint64_t[]){4, 0, 1}, 7.5);
+    prometheus_set_buckets(metric, (const uint64_t[]){5, 5, 5}, 9);
+    prometheus_set_buckets(metric, (const uint64_t[]){4, 0, 1}, 7.5);
+    prometheus_set_buckets(NULL, (const uint64_t[]){4, 0, 1}, 7.5);
     assert_text(*state, "# HELP t_seconds Time\n# TYPE t_seconds histogram\n"
                         "t_seconds_bucket{le=\"0.1\"} 4\n"
                         "t_seconds_bucket{le=\"1\"} 4\n"

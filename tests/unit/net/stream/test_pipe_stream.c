@@ -249,7 +249,7 @@ static void who_reads_no_more_is_told(void **context)
     stream_write(world.stream, "x", 1);
     turn(world.loop);
     assert_int_equal(world.ends, 1);
-    assert_string_equal(world.err.message, "the program reads no more: Broken pipe");
+    assert_string_equal(world.err.message, "the program no longer reads its input: Broken pipe");
     turn(world.loop);
     assert_null(world.stream); /* the stream closed itself */
     finish(&world);
@@ -281,7 +281,7 @@ static void who_writes_on_and_on_is_stopped(void **context)
     turn(world.loop);
     assert_int_equal(world.err.code, ERR_TOO_LARGE);
     assert_string_equal(world.err.message,
-                        "more than 67108864 bytes wait for a program that does not read");
+                        "more than 67108864 bytes wait for a program that does not read its input");
     free(large);
     finish(&world);
 }

@@ -132,7 +132,7 @@ static void reads_what_it_writes(void **state)
     }
     spdy_write_ping(&ends->wire, 77);
     spdy_write_rst_stream(&ends->wire, 9, SPDY_REFUSED_STREAM);
-    spdy_write_goaway(&ends->wire, 11, SPDY_GOODBYE_PROTOCOL_ERROR);
+    spdy_write_goaway(&ends->wire, 11, SPDY_GOAWAY_PROTOCOL_ERROR);
     assert_false(ends->wire.overflowed);
     ends->piece = 5;
     struct spdy_frame frame;
@@ -158,7 +158,7 @@ static void reads_what_it_writes(void **state)
     assert_int_equal(next(ends, &frame), SPDY_FRAME);
     assert_int_equal(frame.type, SPDY_GOAWAY);
     assert_int_equal(frame.stream, 11);
-    assert_int_equal(frame.value, SPDY_GOODBYE_PROTOCOL_ERROR);
+    assert_int_equal(frame.value, SPDY_GOAWAY_PROTOCOL_ERROR);
     assert_int_equal(next(ends, &frame), SPDY_MORE);
 }
 

@@ -265,7 +265,7 @@ static void pings_are_echoed(void **state)
     buf_init(&frame, 4096);
     spdy_write_ping(&frame, 41);
     spdy_write_ping(&frame, 42); /* an answer to a ping that we did not send */
-    spdy_write_goaway(&frame, 0, SPDY_GOODBYE_OK);
+    spdy_write_goaway(&frame, 0, SPDY_GOAWAY_OK);
     memory_stream_send(world->peer, frame.data, frame.size);
     run(world);
     assert_string_equal(heard(world), "ping 0 41 ");
@@ -309,7 +309,8 @@ static void a_peer_that_breaks_the_protocol_is_told_and_left(void **state)
     open_stream(world, 1, false);
     sim_loop_run_for(world->loop, 0);
     run(world);
-    assert_log(world, "3.open(x) 3.reset over: spdy: stream 1 cannot be opened after 3 closed ");
+    assert_log(world, "3.open(x) 3.reset over: spdy: stream id 1 is not allowed: ids must be odd "
+                      "and greater than the last one, 3 closed ");
 }
 
 static void our_goodbye(void **state)

@@ -169,21 +169,24 @@ static void what_breaks_the_protocol_is_refused(void **state)
         ROW("\xc2\x80", "broken 1002: websocket: a reserved bit is set"),
         ROW("\xa2\x80", "broken 1002: websocket: a reserved bit is set"),
         ROW("\x92\x80", "broken 1002: websocket: a reserved bit is set"),
-        ROW("\x83\x80", "broken 1002: websocket: a frame of a type that does not exist"),
-        ROW("\x87\x80", "broken 1002: websocket: a frame of a type that does not exist"),
-        ROW("\x8b\x80", "broken 1002: websocket: a frame of a type that does not exist"),
-        ROW("\x8f\x80", "broken 1002: websocket: a frame of a type that does not exist"),
-        ROW("\x09\x80", "broken 1002: websocket: a control frame is in fragments"),
+        ROW("\x83\x80", "broken 1002: websocket: a frame has an unknown type"),
+        ROW("\x87\x80", "broken 1002: websocket: a frame has an unknown type"),
+        ROW("\x8b\x80", "broken 1002: websocket: a frame has an unknown type"),
+        ROW("\x8f\x80", "broken 1002: websocket: a frame has an unknown type"),
+        ROW("\x09\x80", "broken 1002: websocket: a control frame is fragmented"),
         ROW("\x89\xfe", "broken 1002: websocket: a control frame is longer than 125 bytes"),
-        ROW("\x80\x80", "broken 1002: websocket: a message goes on that has not begun"),
-        ROW("\x00\x80", "broken 1002: websocket: a message goes on that has not begun"),
-        ROW("\x02\x80....\x82\x80", "broken 1002: websocket: a message begins within another"),
+        ROW("\x80\x80",
+            "broken 1002: websocket: a continuation frame without a message to continue"),
+        ROW("\x00\x80",
+            "broken 1002: websocket: a continuation frame without a message to continue"),
+        ROW("\x02\x80....\x82\x80",
+            "broken 1002: websocket: a message begins before the previous one ended"),
         ROW("\x82\xfe\x00\x7d....",
-            "broken 1002: websocket: a length is not written in its shortest form"),
+            "broken 1002: websocket: the length of a frame is not in its shortest form"),
         ROW("\x82\xff\0\0\0\0\0\0\xff\xff....",
-            "broken 1002: websocket: a length is not written in its shortest form"),
+            "broken 1002: websocket: the length of a frame is not in its shortest form"),
         ROW("\x82\xff\x80\0\0\0\0\0\0\0....", "broken 1009: websocket: a message is longer"),
-        ROW("\x88\x81\0\0\0\0\x03", "broken 1002: websocket: a goodbye with half a code"),
+        ROW("\x88\x81\0\0\0\0\x03", "broken 1002: websocket: a close frame has an incomplete code"),
 #undef ROW
     };
     for (size_t i = 0; i < sizeof(ROWS) / sizeof(ROWS[0]); i++) {
@@ -243,7 +246,7 @@ static void goodbyes_have_codes(void **state)
     assert_string_equal(FROM_SERVER("\x88\x00"), "close 1005 ");
     assert_string_equal(FROM_SERVER("\x88\x04\x03\xe8\xc3\xbc"), "close 1000 \xc3\xbc");
     assert_string_equal(FROM_SERVER("\x88\x03\x03\xe8\xc3"),
-                        "broken 1007: websocket: the reason of a goodbye is not UTF-8");
+                        "broken 1007: websocket: the reason in a close frame is not UTF-8");
     /* A long reason is truncated, but not within a character. */
     char reason[300], body[WEBSOCKET_CONTROL_MAX];
     for (size_t i = 0; i < 298; i += 2)

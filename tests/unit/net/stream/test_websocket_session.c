@@ -296,7 +296,7 @@ static void text_is_taken_like_bytes(void **state)
     websocket_session_write(world->session, "bytes", 5);
     run(world);
     assert_string_equal(heard(world), "(bytes) ");
-    websocket_session_write_text(world->session);
+    websocket_session_use_text(world->session);
     websocket_session_write(world->session, "text", 4);
     run(world);
     assert_string_equal(heard(world), "text(text) ");
