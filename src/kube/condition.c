@@ -13,8 +13,8 @@ static void condition_set_text(struct arena *arena, struct json *condition, cons
         json_remove(condition, name);
 }
 
-/* Writes the members in the order of the Kubernetes types. `since` is the old lastTransitionTime if
- * it stays, else NULL. */
+/* Writes the members. A new condition gets them in the order of the Kubernetes types. `since` is
+ * the old lastTransitionTime if it stays, else NULL. */
 static void condition_write(struct arena *arena, struct json *condition,
                             const struct kube_condition *wanted, const char *since)
 {

@@ -1,6 +1,6 @@
 /* Reads and writes the conditions of an object: the list status.conditions, in which each type
- * occurs at most once. All controllers and the API server use kube_condition_set(), each with its
- * own rules. Pure. */
+ * occurs at most once. Controllers, nodes, the scheduler and the API server write conditions with
+ * kube_condition_set(), each with its own rules. Pure. */
 #ifndef TRAINYARD_KUBE_CONDITION_H
 #define TRAINYARD_KUBE_CONDITION_H
 
@@ -14,11 +14,12 @@ struct kube_condition {
     const char *message; /* NULL: the condition has none */
     /* A further member that is set to now_ms, such as "lastUpdateTime"; NULL: none. */
     const char *time_name;
-    int64_t now_ms; /* wall time of the change; -1: the condition carries no times */
+    int64_t now_ms; /* wall time of the change; -1: no time is written */
 };
 
-/* Without any rule, a condition of the same type is changed in place and its other members stay.
- * lastTransitionTime becomes now_ms only if the status changes or the condition is new. */
+/* Without any rule, a condition of the same type is changed in place, and its members that are not
+ * in struct kube_condition stay. lastTransitionTime becomes now_ms only if the status changes, the
+ * condition is new or it had no lastTransitionTime. */
 enum kube_condition_rule {
     /* Nothing is written if the status is the same. */
     KUBE_CONDITION_KEEP_STATUS = 1 << 0,

@@ -38,8 +38,8 @@ void kube_devices_take(struct kube_devices *devices, const char *annotation)
 }
 
 /* Returns the numbers of `count` free GPUs for a container. The search starts at *next. */
-static struct json *devices_take(struct arena *arena, const struct kube_devices *devices,
-                                 int64_t count, size_t *next)
+static struct json *devices_choose(struct arena *arena, const struct kube_devices *devices,
+                                   int64_t count, size_t *next)
 {
     struct json *numbers = json_array(arena);
     for (; count > 0 && *next < KUBE_DEVICES_MAX; ++*next) {
@@ -60,13 +60,14 @@ const char *kube_devices_assign(struct arena *arena, const struct json *pod,
     JSON_EACH (container, json_get(spec, "containers")) {
         if (kube_devices_requested(container) > 0)
             json_set(arena, map, json_get_string(container, "name", ""),
-                     devices_take(arena, devices, kube_devices_requested(container), &next));
+                     devices_choose(arena, devices, kube_devices_requested(container), &next));
     }
     JSON_EACH (container, json_get(spec, "initContainers")) {
         size_t from_first = 0;
         if (kube_devices_requested(container) > 0)
-            json_set(arena, map, json_get_string(container, "name", ""),
-                     devices_take(arena, devices, kube_devices_requested(container), &from_first));
+            json_set(
+                arena, map, json_get_string(container, "name", ""),
+                devices_choose(arena, devices, kube_devices_requested(container), &from_first));
     }
     return json_count(map) > 0 ? json_to_string(arena, map) : NULL;
 }

@@ -1,6 +1,7 @@
-/* Assigns the GPUs of a machine to containers. The scheduler decides this together with the node
- * and writes it as an annotation of the pod, in the same request as the binding. So the assignment
- * survives restarts. Nodes on one machine share its GPUs, and no GPU is assigned twice. Pure. */
+/* Assigns the GPUs of a machine to containers. The scheduler assigns them when it has chosen the
+ * node of a pod, and writes the assignment as an annotation of the pod, in the same request as the
+ * binding. So the assignment survives restarts. Nodes on one machine share its GPUs, and no GPU is
+ * assigned to two pods at a time. Pure. */
 #ifndef TRAINYARD_KUBE_DEVICES_H
 #define TRAINYARD_KUBE_DEVICES_H
 
@@ -17,23 +18,24 @@
 
 enum { KUBE_DEVICES_MAX = 64 }; /* per machine */
 
+/* The GPUs of a machine by their number. */
 struct kube_devices {
-    bool taken[KUBE_DEVICES_MAX];
+    bool taken[KUBE_DEVICES_MAX]; /* assigned to a pod */
 };
 
 /* Marks the GPUs of an annotation as taken. A NULL or invalid annotation marks none. */
 void kube_devices_take(struct kube_devices *devices, const char *annotation);
 
 /* Returns the annotation that assigns the first free GPUs to the pod; NULL if the pod requests
- * none. The caller has checked that enough GPUs are free. Init containers run before the other
- * containers and use the same GPUs. */
+ * none. The caller has checked that enough GPUs are free. Init containers, including sidecars, use
+ * the same GPUs as the other containers. */
 const char *kube_devices_assign(struct arena *arena, const struct json *pod,
                                 const struct kube_devices *devices);
 
 /* Returns the GPUs of a container as "0,1"; "" if it has none. */
 const char *kube_devices_of(struct arena *arena, const char *annotation, const char *container);
 
-/* Returns how many GPUs a container requests. */
+/* Returns how many GPUs a container requests; 0 if it requests none. */
 int64_t kube_devices_requested(const struct json *container);
 
 #endif

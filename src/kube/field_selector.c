@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Returns the end of the term: the next comma that is not escaped. */
+/* Returns the end of the term: the next comma that is not escaped, or the end of the text. */
 static const char *term_end(const char *text)
 {
     for (; *text && *text != ','; text++)
@@ -25,7 +25,7 @@ static int field_selector_unescape(struct arena *arena, const char *text, const 
                                "invalid field selector: only \\\\ \\, and \\= may be escaped");
         } else if (*text == '=') {
             return err_set(err, ERR_BAD_REQUEST,
-                           "invalid field selector: '=' in a value is written \\=");
+                           "invalid field selector: a '=' in a value must be escaped as \\=");
         }
         value[size++] = *text;
     }
@@ -41,13 +41,13 @@ static int parse_term(struct arena *arena, const char *whole, const char *text, 
     while (operator_ < end && *operator_ != '=' && *operator_ != '!')
         operator_++;
     bool not_equal = end - operator_ >= 2 && operator_[0] == '!' && operator_[1] == '=';
-    bool twice = end - operator_ >= 2 && operator_[0] == '=' && operator_[1] == '=';
+    bool double_equal = end - operator_ >= 2 && operator_[0] == '=' && operator_[1] == '=';
     if (operator_ == text || operator_ == end || (*operator_ == '!' && !not_equal))
         return err_set(err, ERR_BAD_REQUEST, "invalid selector: '%.200s'; can't understand '%.*s'",
                        whole, (int)(end - text > 200 ? 200 : end - text), text);
     ret->path = arena_strndup(arena, text, (size_t)(operator_ - text));
     ret->equal = !not_equal;
-    return field_selector_unescape(arena, operator_ + (not_equal || twice ? 2 : 1), end,
+    return field_selector_unescape(arena, operator_ + (not_equal || double_equal ? 2 : 1), end,
                                    &ret->value, err);
 }
 
@@ -56,8 +56,9 @@ int kube_field_selector_parse(struct arena *arena, const char *text,
 {
     const char *whole = text = text ? text : "";
     if (strlen(text) > KUBE_SELECTOR_MAX)
-        return err_set(err, ERR_BAD_REQUEST, "field selector too long: %zu bytes, %d are allowed",
-                       strlen(text), (int)KUBE_SELECTOR_MAX);
+        return err_set(err, ERR_BAD_REQUEST,
+                       "field selector too long: %zu bytes, but the limit is %d", strlen(text),
+                       (int)KUBE_SELECTOR_MAX);
     size_t room = 1, count = 0;
     for (const char *c = text; *c; c++)
         room += *c == ',';

@@ -30,6 +30,9 @@ static void matches_add(struct path_matches *found, const struct json *value)
 static struct path_matches path_follow(struct arena *arena, const struct json_path *path,
                                        const struct json *object);
 
+/* Returns a negative number, 0 or a positive number if `left` is less than, equal to or greater
+ * than `right`. *ret_comparable is set if both are numbers or both are strings. If it is not set,
+ * the result only says whether the values are equal (0) or not. */
 static int values_compare(const struct json *left, const struct json *right, bool *ret_comparable)
 {
     bool numbers = (left->type == JSON_INT || left->type == JSON_REAL) &&
@@ -174,7 +177,8 @@ static bool step_is_single(const struct json_path_step *step)
                                        step->first <= JSON_PATH_POSITION_MAX);
 }
 
-/* Returns the path without kubectl's braces. Adds the leading '.', which is optional in kubectl. */
+/* Returns the path without kubectl's braces and without '$'. Adds the leading '.', which is
+ * optional in kubectl. */
 static const char *path_normalize(struct arena *arena, const char *text)
 {
     size_t size = strlen(text);
@@ -194,7 +198,7 @@ int json_path_find_one(struct arena *arena, const char *text, const struct json 
         is_single = step_is_single(&path->steps[i]);
     if (!is_single)
         return err_set(err, ERR_UNSUPPORTED,
-                       "'%.100s' is no path of the supported form, '{.metadata.name}' or "
+                       "'%.100s' is not a supported JSON path: write it like '{.metadata.name}' or "
                        "'{.spec.list[0].name}'",
                        text);
     for (size_t i = 0; object && i < path->count; i++) {

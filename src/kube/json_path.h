@@ -8,15 +8,16 @@
 #include "base/json/json.h"
 
 enum {
-    JSON_PATH_STEPS_MAX = 64,
-    JSON_PATH_FOUND_MAX = 1000,
-    JSON_PATH_POSITION_MAX = 1000000, /* the highest position in a path of json_path_find_one() */
+    JSON_PATH_STEPS_MAX = 64,   /* names, positions and filters of one path */
+    JSON_PATH_FOUND_MAX = 1000, /* values that json_path_find() returns */
+    /* The highest position in a path of json_path_find_one() and json_path_find_dotted(). */
+    JSON_PATH_POSITION_MAX = 1000000,
 };
 
 struct json_path;
 
-/* Parses a path without braces into the arena. It begins with '.', '[' or '$'. Returns 0, or
- * -ERR_BAD_REQUEST if `text` is not a valid path. */
+/* Parses a path without braces into the arena. The path begins with '.', '[' or '$'; "" names the
+ * whole object. Returns 0, or -ERR_BAD_REQUEST if `text` is not a valid path. */
 int json_path_parse(struct arena *arena, const char *text, const struct json_path **ret,
                     struct err *err);
 
@@ -28,7 +29,7 @@ const struct json *const *json_path_find(struct arena *arena, const struct json_
 /* Finds one value by a path of names and positions, with or without braces: "{.metadata.name}",
  * "{.spec.ports[0].port}", "{.metadata.labels['a.b/c']}", "{}" for the whole object. *ret becomes
  * NULL if the object has no such value. Returns 0, or -ERR_UNSUPPORTED if `text` is another kind of
- * path. */
+ * path or is not a path. */
 int json_path_find_one(struct arena *arena, const char *text, const struct json *object,
                        const struct json **ret, struct err *err);
 

@@ -8,7 +8,7 @@ enum json_path_step_type {
     STEP_NAME,   /* the member of that name */
     STEP_ALL,    /* every member or element */
     STEP_SLICE,  /* one element of a list, or a range of elements */
-    STEP_FILTER, /* the elements for which a comparison holds */
+    STEP_FILTER, /* the members or elements for which a comparison holds */
     STEP_DEEP,   /* the members of that name at any depth */
 };
 
@@ -26,8 +26,9 @@ struct json_path_step {
     enum json_path_step_type type;
     const char *name; /* for STEP_NAME and STEP_DEEP */
 
-    /* For STEP_SLICE. If `one` is set, the step selects only the element at `first`. Negative
-     * positions count from the end of the list. */
+    /* For STEP_SLICE. If `one` is set, the step selects only the element at `first`. Otherwise it
+     * selects every `stride`-th element from `first` (default: 0) up to, but without, `end`
+     * (default: the end of the list). Negative positions count from the end of the list. */
     bool one, has_first, has_end;
     int64_t first, end, stride;
 

@@ -8,8 +8,8 @@
 
 struct path_parser {
     struct arena *arena;
-    const char *at;
-    int depth;
+    const char *at; /* the rest of the text */
+    int depth;      /* number of filters around this position */
     struct err *err;
 };
 
@@ -83,8 +83,8 @@ static int parser_take_operand(struct path_parser *parser, const struct json **r
     size_t size = strcspn(parser->at, " )");
     struct json *value;
     if (json_parse(parser->arena, parser->at, size, NULL, &value, NULL) < 0)
-        return parser_refuse(parser,
-                             "a filter compares with a number, true, false or a quoted text, not");
+        return parser_refuse(
+            parser, "a filter can compare only with a number, true, false or a quoted text");
     parser->at += size;
     *ret = value;
     return 0;
@@ -100,7 +100,7 @@ static int parser_take_filter(struct path_parser *parser, struct json_path_step 
                  {">=", COMPARE_GE}, {"<", COMPARE_LT},  {">", COMPARE_GT}};
     parser->at += strspn(parser->at, " ");
     if (*parser->at != '@')
-        return parser_refuse(parser, "a filter begins with @");
+        return parser_refuse(parser, "a filter must begin with @");
     parser->at++;
     if (parser->depth == 4)
         return parser_refuse(parser, "filters nest too deeply");
@@ -154,7 +154,8 @@ static int parser_take_bracket(struct path_parser *parser, struct json_path_step
     return 0;
 }
 
-/* Parses a name after a dot. A backslash escapes special characters in it. */
+/* Parses a name after a dot, up to the next dot, bracket or character of `ends`. In the name, a
+ * backslash escapes the next character. */
 static int parser_take_name(struct path_parser *parser, const char *ends,
                             struct json_path_step *step)
 {
@@ -175,6 +176,8 @@ static int parser_take_name(struct path_parser *parser, const char *ends,
     return 0;
 }
 
+/* Parses a path up to the end of the text or the first of the characters `ends` outside of brackets
+ * and quotes. */
 static int parser_take_path(struct path_parser *parser, const char *ends,
                             const struct json_path **ret)
 {
@@ -198,7 +201,7 @@ static int parser_take_path(struct path_parser *parser, const char *ends,
             step->type = deep ? STEP_DEEP : STEP_NAME;
             result = parser_take_name(parser, ends, step);
         } else {
-            result = parser_refuse(parser, "a path begins with '.'");
+            result = parser_refuse(parser, "a path must begin with '.'");
         }
         if (result < 0)
             return result;

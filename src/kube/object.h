@@ -12,9 +12,11 @@ const char *kube_meta_namespace(const struct json *object); /* "" for a cluster-
 const char *kube_meta_uid(const struct json *object);
 const char *kube_meta_resource_version(const struct json *object);
 int64_t kube_meta_generation(const struct json *object); /* 0 if missing */
-int64_t kube_meta_created_ms(const struct json *object); /* wall time; 0 if missing */
-int64_t kube_meta_deleting_ms(
-    const struct json *object); /* deletionTimestamp; 0: the object is not being deleted */
+/* Returns creationTimestamp as wall time; 0 if it is missing or not a valid time. */
+int64_t kube_meta_created_ms(const struct json *object);
+/* Returns deletionTimestamp as wall time; 0 if it is missing or not a valid time. */
+int64_t kube_meta_deleting_ms(const struct json *object);
+/* Returns whether the object has a deletionTimestamp. */
 bool kube_meta_is_deleting(const struct json *object);
 
 /* These functions return NULL if the field is missing. kube_meta_labels() returns the whole map. */
@@ -22,7 +24,8 @@ const struct json *kube_meta_labels(const struct json *object);
 const char *kube_meta_label(const struct json *object, const char *key);
 const char *kube_meta_annotation(const struct json *object, const char *key);
 
-/* A value of NULL removes the entry. */
+/* In the following setters, a value of NULL removes the field, or the entry of the map. If the map
+ * is empty then, it is removed, too. */
 void kube_meta_set_name(struct arena *arena, struct json *object, const char *name);
 void kube_meta_set_namespace(struct arena *arena, struct json *object, const char *namespace_);
 void kube_meta_set_label(struct arena *arena, struct json *object, const char *key,
@@ -31,16 +34,21 @@ void kube_meta_set_annotation(struct arena *arena, struct json *object, const ch
                               const char *value);
 
 bool kube_meta_has_finalizer(const struct json *object, const char *finalizer);
+/* Does nothing if the object has the finalizer already. */
 void kube_meta_add_finalizer(struct arena *arena, struct json *object, const char *finalizer);
+/* Returns whether the object had the finalizer. */
 bool kube_meta_remove_finalizer(struct json *object, const char *finalizer);
 
 /* Returns the owner reference with controller: true, or NULL. */
 const struct json *kube_meta_controller(const struct json *object);
+/* Returns whether the controller has this uid. */
 bool kube_meta_is_controlled_by(const struct json *object, const char *uid);
+/* Returns whether any owner has this uid. */
 bool kube_meta_is_owned_by(const struct json *object, const char *uid);
 
-/* Returns a new reference to `owner`, which must have apiVersion, kind, name and uid. A reference
- * with `controller` also blocks the owner's foreground deletion, as in Kubernetes. */
+/* Returns a new reference to `owner`, which must have apiVersion, kind, name and uid. If
+ * `controller` is set, the reference names the owner as the controller and also blocks its
+ * foreground deletion, as in Kubernetes. */
 struct json *kube_owner_reference_new(struct arena *arena, const struct json *owner,
                                       bool controller);
 /* Adds the reference, or replaces the one with the same uid. */

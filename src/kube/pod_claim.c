@@ -1,4 +1,4 @@
-/* The claims of pods; see kube/pod_claim.h. */
+/* Finds the claim of a volume and checks its owner; see pod_claim.h. */
 #include "kube/pod_claim.h"
 
 #include "kube/object.h"

@@ -1,4 +1,4 @@
-/* See pod_container.h. */
+/* Searches the statuses of a pod for one container; see pod_container.h. */
 #include "kube/pod_container.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* Finds the status of one container of a pod. */
+/* Finds the status of one container of a pod. Used for logs and exec. Pure. */
 #ifndef TRAINYARD_KUBE_POD_CONTAINER_H
 #define TRAINYARD_KUBE_POD_CONTAINER_H
 

@@ -40,14 +40,13 @@ static wide quantity_clamp(wide nano)
 
 static int quantity_refuse(const char *text, struct err *err)
 {
-    return err_set(
-        err, ERR_INVALID,
-        "'%.64s' is no quantity: write digits, an optional fraction and one of m k M G T "
-        "P E Ki Mi Gi Ti Pi Ei or an exponent like e3",
-        text);
+    return err_set(err, ERR_INVALID,
+                   "'%.64s' is not a quantity: write digits, an optional fraction, and optionally "
+                   "one of m k M G T P E Ki Mi Gi Ti Pi Ei or an exponent like e3",
+                   text);
 }
 
-/* Parses the suffix or exponent after the digits. */
+/* Parses the suffix or exponent after the digits. Returns 0, or -1 if it is invalid. */
 static int parse_suffix(const char *text, struct suffix *ret)
 {
     for (size_t i = 0; i < ARRAY_SIZE(SUFFIXES); i++) {
@@ -74,8 +73,8 @@ static int parse_suffix(const char *text, struct suffix *ret)
     return 0;
 }
 
-/* Returns digits × 10^exponent as a number of billionths. `exponent` already includes the factor
- * 10^9. The result is rounded up and limited. Digits are added one by one, so that a long number
+/* Returns digits × 10^exponent, rounded up and limited. The caller has added 9 to the exponent, so
+ * that the result is a number of billionths. Digits are added one by one, so that a long number
  * cannot overflow. */
 static wide scale_decimal(const char *digits, size_t count, int exponent)
 {
@@ -94,7 +93,8 @@ static wide scale_decimal(const char *digits, size_t count, int exponent)
     return quantity_clamp(value + lost);
 }
 
-/* Returns number × 2^exponent. The number may have a fraction; only its first 18 digits count. */
+/* Returns number × 2^exponent as a number of billionths, rounded up and limited. The last
+ * `fraction` digits of the number are its fraction, of which only the first 18 count. */
 static wide scale_binary(const char *digits, size_t count, size_t fraction, int exponent)
 {
     wide scale = (wide)1 << exponent, whole = 0, part = 0, unit = NANO * NANO;
@@ -151,12 +151,12 @@ int kube_quantity_from_json(const struct json *value, struct kube_quantity *ret,
         *ret = (struct kube_quantity){.nano = quantity_clamp((wide)value->integer * NANO)};
         return 0;
     }
-    return err_set(err, ERR_INVALID, "a quantity is a string or a number, not %s",
+    return err_set(err, ERR_INVALID, "a quantity must be a string or a number, not %s",
                    json_type_name(value->type));
 }
 
-/* Writes the number backwards, ending at `end`. The value is at most 2^63 × 10^9, which has 28
- * digits. */
+/* Writes the number backwards, ending at `end`. Returns its first character. The value is at most
+ * 2^63 × 10^9, which has 28 digits. */
 static char *print_wide(wide value, char *end)
 {
     bool negative = value < 0;
@@ -234,8 +234,8 @@ void kube_quantity_add(struct kube_quantity *sum, const struct kube_quantity *b)
     sum->nano = quantity_clamp(sum->nano + b->nano);
 }
 
-/* Rounds away from zero, as in Kubernetes. */
-static int64_t divide_up(wide nano, wide unit)
+/* Returns nano / unit, rounded away from zero as in Kubernetes. */
+static int64_t divide_away_from_zero(wide nano, wide unit)
 {
     wide result = nano / unit;
     if (nano % unit)
@@ -245,10 +245,10 @@ static int64_t divide_up(wide nano, wide unit)
 
 int64_t kube_quantity_value(const struct kube_quantity *quantity)
 {
-    return divide_up(quantity->nano, NANO);
+    return divide_away_from_zero(quantity->nano, NANO);
 }
 
 int64_t kube_quantity_milli(const struct kube_quantity *quantity)
 {
-    return divide_up(quantity->nano, NANO / 1000);
+    return divide_away_from_zero(quantity->nano, NANO / 1000);
 }

@@ -16,7 +16,8 @@ static bool has_value(const struct kube_selector_term *term, const char *value)
     return false;
 }
 
-/* A label that is not an integer does not match, as in Kubernetes. */
+/* Returns whether the label is greater or less than the number of the term. A label that is not an
+ * integer does not match, as in Kubernetes. */
 static bool term_compare_numbers(const struct kube_selector_term *term, const char *value)
 {
     int64_t have, limit;
@@ -59,7 +60,7 @@ static const struct {
     const char *name;
     enum kube_selector_op op;
     size_t values_min, values_max;
-    bool affinity_only;
+    bool affinity_only; /* valid only in node affinity */
 } OPERATORS[] = {
     {"In", KUBE_SELECTOR_IN, 1, SIZE_MAX, false},
     {"NotIn", KUBE_SELECTOR_NOT_IN, 1, SIZE_MAX, false},
@@ -78,14 +79,17 @@ static int term_from_expression(struct arena *arena, const struct json *expressi
         return err_set(err, ERR_INVALID, "selector: an expression needs a 'key'");
     if (selector_check_key(key, err) < 0)
         return -(int)ERR_INVALID;
+    if (!name)
+        return err_set(err, ERR_INVALID, "selector: '%s' needs an 'operator'", key);
     for (size_t i = 0; i < ARRAY_SIZE(OPERATORS); i++) {
         if (!str_eq(OPERATORS[i].name, name) || (OPERATORS[i].affinity_only && !affinity))
             continue;
         const struct json *values = json_get(expression, "values");
         size_t count = json_count(values);
         if (count < OPERATORS[i].values_min || count > OPERATORS[i].values_max)
-            return err_set(err, ERR_INVALID, "selector: '%s' with operator %s and %zu values", key,
-                           name, count);
+            return err_set(err, ERR_INVALID,
+                           "selector: '%s': operator %s does not allow %zu values", key, name,
+                           count);
         *ret = (struct kube_selector_term){
             .key = arena_strdup(arena, key),
             .op = OPERATORS[i].op,
@@ -93,21 +97,21 @@ static int term_from_expression(struct arena *arena, const struct json *expressi
         };
         JSON_EACH (value, values) {
             if (value->type != JSON_STRING)
-                return err_set(err, ERR_INVALID, "selector: '%s' has a value that is %s", key,
+                return err_set(err, ERR_INVALID,
+                               "selector: a value of '%s' must be a string, not %s", key,
                                json_type_name(value->type));
             ret->values[ret->count++] = arena_strdup(arena, value->text);
         }
         return 0;
     }
-    return err_set(err, ERR_INVALID, "selector: '%s' has the unknown operator '%s'", key,
-                   name ? name : "");
+    return err_set(err, ERR_INVALID, "selector: '%s' has the unknown operator '%s'", key, name);
 }
 
 static int check_count(size_t count, struct err *err)
 {
     if (count > KUBE_SELECTOR_TERMS_MAX)
-        return err_set(err, ERR_INVALID, "selector: %zu requirements, %d are allowed", count,
-                       (int)KUBE_SELECTOR_TERMS_MAX);
+        return err_set(err, ERR_INVALID, "selector: it has %zu requirements, but the limit is %d",
+                       count, (int)KUBE_SELECTOR_TERMS_MAX);
     return 0;
 }
 
@@ -128,8 +132,8 @@ static int add_map(struct arena *arena, const struct json *map, struct kube_sele
 {
     JSON_EACH (entry, map) {
         if (entry->type != JSON_STRING)
-            return err_set(err, ERR_INVALID, "selector: '%s' is %s, not a string", entry->name,
-                           json_type_name(entry->type));
+            return err_set(err, ERR_INVALID, "selector: the value of '%s' must be a string, not %s",
+                           entry->name, json_type_name(entry->type));
         struct kube_selector_term *term = &terms[(*count)++];
         *term = (struct kube_selector_term){
             .key = arena_strdup(arena, entry->name),

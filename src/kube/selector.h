@@ -23,11 +23,11 @@ struct kube_selector_term {
     size_t count;
 };
 
-/* All terms must match. A selector without terms matches everything, unless `nothing` is set. */
+/* An object matches if all terms match. A selector without terms matches everything. */
 struct kube_selector {
     const struct kube_selector_term *terms;
     size_t count;
-    bool nothing;
+    bool nothing; /* no object matches; there are no terms */
 };
 
 /* Parses "app=web,tier in (a, b),!canary". NULL or "" selects everything. Returns 0 or
@@ -51,7 +51,9 @@ int kube_selector_from_expressions(struct arena *arena, const struct json *expre
 /* Returns whether the labels match. `labels` is a map of strings, or NULL. */
 bool kube_selector_matches(const struct kube_selector *selector, const struct json *labels);
 
-/* Returns the selector as a text that kube_selector_parse() accepts. */
+/* Returns the terms in the syntax that kube_selector_parse() reads. The text does not show
+ * `nothing`. kube_selector_parse() refuses the text if a value from JSON is not a valid label
+ * value. */
 char *kube_selector_text(struct arena *arena, const struct kube_selector *selector);
 
 struct kube_field_term {
@@ -66,7 +68,8 @@ struct kube_field_selector {
 };
 
 /* Parses "metadata.name=a,status.phase!=Failed", where a backslash escapes a backslash, comma or =
- * in a value. Any path is accepted: the caller decides which paths it supports. */
+ * in a value. NULL or "" selects everything. Any path is accepted: the caller decides which paths
+ * it supports. Returns 0 or -ERR_BAD_REQUEST. */
 int kube_field_selector_parse(struct arena *arena, const char *text,
                               struct kube_field_selector *ret, struct err *err);
 

@@ -1,6 +1,6 @@
-/* Parses the text form of label selectors with the grammar of Kubernetes. Words are separated by
- * white space and the characters ! = < > ( ) and comma. `in` and `notin` are operators only where
- * an operator is expected, so that a label may have these names. */
+/* Parses the text form of label selectors with the grammar of Kubernetes; see selector.h. Words are
+ * separated by white space and the characters ! = < > ( ) and comma. `in` and `notin` are operators
+ * only where an operator is expected, so that a label may have these names. */
 #include "base/str.h"
 #include "kube/selector.h"
 #include "kube/selector_internal.h"
@@ -37,7 +37,7 @@ int selector_check_key(const char *key, struct err *err)
         }
     }
     if (!good)
-        return err_set(err, ERR_INVALID, "selector: '%.100s' is no label key", key);
+        return err_set(err, ERR_INVALID, "selector: '%.100s' is not a valid label key", key);
     return 0;
 }
 
@@ -56,7 +56,7 @@ enum token {
 
 struct parser {
     struct arena *arena;
-    const char *text; /* the whole text, for messages */
+    const char *text; /* the whole text */
     const char *next; /* the position after the token */
     enum token token;
     const char *word; /* the token's text; "" at the end */
@@ -197,7 +197,8 @@ static int parse_term(struct parser *parser, struct kube_selector_term *term)
         return selector_refuse(parser, true, "identifier");
     if (selector_check_key(parser->word, parser->err) < 0)
         return err_set(parser->err, ERR_BAD_REQUEST,
-                       "unable to parse requirement: '%.100s' is no label key", parser->word);
+                       "unable to parse requirement: '%.100s' is not a valid label key",
+                       parser->word);
     *term = (struct kube_selector_term){
         .key = parser->word,
         .op = negated ? KUBE_SELECTOR_NOT_EXISTS : KUBE_SELECTOR_EXISTS,
@@ -234,8 +235,12 @@ int kube_selector_parse(struct arena *arena, const char *text, struct kube_selec
     size_t room = 1;
     for (const char *c = parser.text; *c; c++)
         room += *c == ',';
-    if (strlen(parser.text) > KUBE_SELECTOR_MAX || room > KUBE_SELECTOR_TERMS_MAX)
-        return err_set(err, ERR_BAD_REQUEST, "selector too long: %zu bytes, %d are allowed",
+    if (room > KUBE_SELECTOR_TERMS_MAX)
+        return err_set(err, ERR_BAD_REQUEST,
+                       "selector too long: %zu requirements and values, but the limit is %d", room,
+                       (int)KUBE_SELECTOR_TERMS_MAX);
+    if (strlen(parser.text) > KUBE_SELECTOR_MAX)
+        return err_set(err, ERR_BAD_REQUEST, "selector too long: %zu bytes, but the limit is %d",
                        strlen(parser.text), (int)KUBE_SELECTOR_MAX);
     struct kube_selector_term *terms = ARENA_ARRAY(arena, struct kube_selector_term, room);
     size_t count = 0;

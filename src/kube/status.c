@@ -73,8 +73,8 @@ bool kube_status_is_status(const struct json *object)
            str_has_prefix(json_get_string(object, "apiVersion", ""), "v1");
 }
 
-/* Uses the reason if it is known, because two error codes share HTTP status 409. "Gone" is the
- * older word for "Expired". If the reason is unknown, the HTTP status decides. */
+/* Returns the code of the reason, because two error codes share HTTP status 409. "Gone" is the
+ * older word for "Expired". If the reason is unknown, returns the code of the HTTP status. */
 static enum err_code code_of(const char *reason, int http_status)
 {
     if (!str_is_empty(reason)) {

@@ -1,14 +1,14 @@
 /* Converts between struct err and metav1.Status, with which the API reports a failure. The server
- * converts a struct err into a Status, and the client converts the Status back into the same error
- * code. kubectl prints its message. */
+ * converts a struct err into a Status, and the client converts the Status back into a struct err.
+ * kubectl prints the message of the Status. */
 #ifndef TRAINYARD_KUBE_STATUS_H
 #define TRAINYARD_KUBE_STATUS_H
 
 #include "base/err.h"
 #include "base/json/json.h"
 
-/* The object that a failure is about. Members may be NULL or 0. If all of them are, no details are
- * written. */
+/* The object that a failure is about. Members that are NULL or 0 are not written. If no member is
+ * written, `details` is an empty object. */
 struct kube_status_details {
     const char *name;
     const char *group;
@@ -19,13 +19,14 @@ struct kube_status_details {
 };
 
 /* Returns {kind: Status, apiVersion: v1, metadata: {}, status: Failure, message, reason, details,
- * code}. */
+ * code}. If the argument `details` is NULL, the Status has none. */
 struct json *kube_status_from_err(struct arena *arena, const struct err *err,
                                   const struct kube_status_details *details);
 /* Returns a Status of success. It is the answer to a DELETE that removed the object at once. */
 struct json *kube_status_success(struct arena *arena, const struct kube_status_details *details);
 
-/* Appends an entry to `causes`: {reason: "FieldValueInvalid", message, field: "spec.replicas"}. */
+/* Appends an entry to the array `causes`: {reason: "FieldValueInvalid", message, field:
+ * "spec.replicas"}. `field` NULL or "": the entry has none. */
 void kube_status_add_cause(struct arena *arena, struct json *causes, const char *reason,
                            const char *field, const char *message);
 

@@ -1,4 +1,4 @@
-/* See storage_class.h. */
+/* Reads the annotations of a StorageClass; see storage_class.h. */
 #include "kube/storage_class.h"
 
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* Reads a StorageClass, for the API server, its tables and the claim controller. */
+/* Reads a StorageClass, for the admission of claims and for the tables of `kubectl get`. Pure. */
 #ifndef TRAINYARD_KUBE_STORAGE_CLASS_H
 #define TRAINYARD_KUBE_STORAGE_CLASS_H
 
@@ -6,7 +6,8 @@
 
 #define KUBE_CLASS_DEFAULT_ANNOTATION "storageclass.kubernetes.io/is-default-class"
 
-/* Returns whether a claim without a class gets this class. */
+/* Returns whether the class is marked as the default for claims that name no class. If several
+ * classes are marked, the newest one is used (engine/admission/class.c). */
 bool kube_class_is_default(const struct json *class_);
 
 #endif

@@ -21,8 +21,8 @@ static int template_check_kind(struct filling *filling, const struct json *templ
     if (!str_eq(kind, "Template") ||
         (!str_eq(version, "v1") && !str_eq(version, "template.openshift.io/v1")))
         return err_set(err, ERR_INVALID,
-                       "this is a '%.100s' of '%.100s', not a Template of 'v1' or "
-                       "'template.openshift.io/v1'",
+                       "the object has the kind '%.100s' and the apiVersion '%.100s', but must be "
+                       "a Template of 'v1' or 'template.openshift.io/v1'",
                        kind, version);
     const struct json *objects = json_get(template_, "objects");
     filling->wrong = objects ? objects : template_;
@@ -35,6 +35,8 @@ static int template_check_kind(struct filling *filling, const struct json *templ
     return 0;
 }
 
+/* Sets *ret to the given value of the parameter, else to its default, else to a generated value; ""
+ * if it has none of them. */
 static int template_parameter_value(struct filling *filling, const struct json *parameter,
                                     const char *name, const struct json *given, const char **ret)
 {
@@ -46,7 +48,7 @@ static int template_parameter_value(struct filling *filling, const struct json *
         return 0;
     if (!str_eq(generate, "expression"))
         return err_set(filling->err, ERR_INVALID,
-                       "parameter '%s': unknown generator '%.100s': there is 'expression'", name,
+                       "parameter '%s': unknown generator '%.100s': expected 'expression'", name,
                        generate);
     int result = kube_template_generate(filling->arena, json_get_string(parameter, "from", ""), ret,
                                         filling->err);
@@ -76,7 +78,7 @@ static int template_collect_values(struct filling *filling, const struct json *p
     return 0;
 }
 
-/* Refuses a value without a parameter, because its name is probably misspelt. */
+/* Refuses a value whose name is not that of a parameter, because the name is probably misspelt. */
 static int check_given(struct filling *filling, const struct json *given)
 {
     filling->wrong = NULL;
@@ -95,15 +97,17 @@ static int check_given(struct filling *filling, const struct json *given)
     return 0;
 }
 
-/* Returns the value of the parameter named between `from` and `end`, or NULL. */
+/* Returns the value of the parameter whose name is the text from `from` to `end`; NULL if there is
+ * no such parameter. */
 static const char *template_find_value(struct filling *filling, const char *from, const char *end)
 {
     return json_text(
         json_get(filling->values, arena_strndup(filling->arena, from, (size_t)(end - from))));
 }
 
-/* A string that is exactly "${{NAME}}" becomes the value parsed as JSON, for example a number or an
- * object. If the value is not JSON, it stays a string. */
+/* Replaces a string that is exactly "${{NAME}}" by the value parsed as JSON, for example a number
+ * or an object. A value that is not JSON is inserted as a string. Returns whether the string was
+ * replaced. */
 static bool fill_whole(struct filling *filling, struct json *string)
 {
     size_t size = string->size;
@@ -122,6 +126,7 @@ static bool fill_whole(struct filling *filling, struct json *string)
     return true;
 }
 
+/* Replaces the references "${NAME}" inside a string. */
 static int fill_parts(struct filling *filling, struct json *string)
 {
     _cleanup_buf_ struct buf text;

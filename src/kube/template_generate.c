@@ -1,6 +1,6 @@
 /* Generates values for a template; see template.h. The expression consists of literal text and
  * classes with a count: "[A-Z0-9]{8}". A class contains characters, ranges, and the sets \w \d \a
- * \A (word characters, digits, letters, symbols). */
+ * \A (word characters, digits, letters, symbols). A set may also stand outside of a class. */
 #include "kube/template.h"
 
 #include "base/buf.h"
@@ -75,7 +75,7 @@ static const char *read_class(const char *at, struct alphabet *alphabet)
 }
 
 /* Parses a count such as "{8}"; a missing count means 1. Returns the position after the count, or
- * NULL if it is invalid. */
+ * NULL if the count is invalid. */
 static const char *read_count(const char *at, size_t *ret)
 {
     *ret = 1;
@@ -111,15 +111,15 @@ int kube_template_generate(struct arena *arena, const char *from, const char **r
             at = read_count(at, &count);
         if (!at)
             return err_set(err, ERR_INVALID,
-                           "'%.100s' cannot be generated from: it is text with classes such as "
-                           "[a-z0-9]{8}, %d characters at most",
+                           "'%.100s' is not a valid expression: write text with classes such as "
+                           "[a-z0-9]{8}, at most %d characters",
                            from, KUBE_TEMPLATE_GENERATED_MAX);
         while (count-- > 0)
             buf_append_char(&text, alphabet.letters[rand_below(&rand, alphabet.count)]);
     }
     if (text.overflowed || text.size == 0)
         return err_set(err, ERR_INVALID, "'%.100s' generates %s", from,
-                       text.overflowed ? "too much" : "nothing");
+                       text.overflowed ? "too many characters" : "nothing");
     *ret = arena_strndup(arena, text.data, text.size);
     return 0;
 }

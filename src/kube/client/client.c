@@ -1,6 +1,7 @@
-/* The calls of the client, one request and one answer each; see client.h. Watches are in
- * client_watch.c, events in event.c. The `done` of a call runs exactly once, and never from within
- * the function that started the call. If the client is freed first, `done` does not run. */
+/* Makes the calls of the client: each sends one request, repeats it after a 429, and reports one
+ * answer; see client.h. Watches are in client_watch.c, events in event.c. The `done` of a call runs
+ * exactly once, and never from within the function that started the call. If the client is freed
+ * first, `done` does not run. */
 #include "kube/client/client.h"
 
 #include "base/mem.h"
@@ -24,16 +25,16 @@ struct kube_call {
     struct list_link link; /* in kube_client.calls */
     struct http_call *http;
     struct loop_task rejection; /* reports an invalid call, which is not sent */
-    struct err refusal_err;
+    struct err rejection_err;
     struct arena *arena;
     struct http_request request; /* in the arena */
     int64_t timeout_ms;
-    struct loop_timer retry;
-    int64_t retry_ms; /* the Retry-After of the answer; -1: none */
-    int retries;
-    struct buf body;
-    int status;
-    const char *what; /* "GET /api/v1/pods" */
+    struct loop_timer retry; /* expires when the request is to be repeated */
+    int64_t retry_ms;        /* the Retry-After of a 429 answer; -1: none */
+    int retries;             /* how often the request was repeated */
+    struct buf body;         /* of the answer */
+    int status;              /* HTTP status of the answer */
+    const char *what;        /* "GET /api/v1/pods" */
     kube_done *done;
     void *context;
 };
@@ -124,7 +125,7 @@ static int read_answer(struct kube_call *call, struct json **ret, struct err *er
     if (call->status >= 400)
         return kube_status_of_answer(call->status, call->body.data, call->body.size, call->what,
                                      err);
-    /* ANSWER_MAX limits the size of a list, and each value has at least two bytes. */
+    /* A list is limited only by ANSWER_MAX, and each JSON value takes at least two bytes. */
     static const struct json_limits limits = {.nodes = ANSWER_MAX / 2};
     if (json_parse(call->arena, call->body.data, call->body.size, &limits, ret, err) < 0) {
         err->code = ERR_INTERNAL; /* the server is at fault, not the caller */
@@ -135,7 +136,7 @@ static int read_answer(struct kube_call *call, struct json **ret, struct err *er
 
 /* Repeats a call that the server answered with 429, after the time in Retry-After plus a random
  * part, so that clients that were rejected together do not retry together. This is safe, because
- * the server has not processed the call. */
+ * the server has not processed the call. Returns false if the call is not repeated. */
 static bool retry_later(struct kube_call *call)
 {
     if (call->retry_ms < 0 || call->retries == RETRIES_MAX)
@@ -165,7 +166,7 @@ static void on_client_end(void *context, const struct err *transport_err)
 static void on_call_rejected(struct loop_task *task)
 {
     struct kube_call *call = CONTAINER_OF(task, struct kube_call, rejection);
-    client_call_finish(call, NULL, &call->refusal_err);
+    client_call_finish(call, NULL, &call->rejection_err);
 }
 
 static void start_http(struct kube_call *call)
@@ -220,17 +221,18 @@ struct request {
     const char *method;
     const struct kube_resource *resource;
     const char *namespace_;
-    const char *name; /* NULL: the collection */
-    const char *subresource;
-    char *query;
-    const struct json *body;
-    const char *content_type;
-    const char *accept; /* NULL: the whole object */
-    bool strict;        /* the server must reject unknown fields */
-    int64_t timeout_ms;
+    const char *name;         /* NULL: the collection */
+    const char *subresource;  /* NULL: the object itself */
+    char *query;              /* NULL: none */
+    const struct json *body;  /* NULL: none */
+    const char *content_type; /* of the body */
+    const char *accept;       /* NULL: the whole object */
+    bool strict;              /* the server must reject unknown fields */
+    int64_t timeout_ms;       /* 0: the timeout of the client */
 };
 
-/* An empty name would address the collection, and a '/' another path. */
+/* Checks the name and the namespace. An empty name would address the collection, and a '/' would
+ * address another path. */
 static int request_check_names(const struct request *request, struct err *err)
 {
     const char *pieces[] = {request->name ? request->name : "x",
@@ -238,8 +240,8 @@ static int request_check_names(const struct request *request, struct err *err)
     for (size_t i = 0; i < ARRAY_SIZE(pieces); i++)
         if (*pieces[i] == '\0' || strchr(pieces[i], '/') || str_eq(pieces[i], ".") ||
             str_eq(pieces[i], ".."))
-            return err_set(err, ERR_INVALID, "%s '%s': no name of an object",
-                           request->resource->plural, pieces[i]);
+            return err_set(err, ERR_INVALID, "%s '%s': not a valid %s", request->resource->plural,
+                           pieces[i], i == 0 ? "object name" : "namespace");
     if (request->resource->namespaced && str_is_empty(request->namespace_) &&
         (request->name || request->body))
         return err_set(err, ERR_INVALID, "%s '%s': needs a namespace", request->resource->plural,
@@ -250,7 +252,7 @@ static int request_check_names(const struct request *request, struct err *err)
 static void send_request(struct kube_call *call, const struct request *request)
 {
     struct kube_client *client = call->client;
-    if (request_check_names(request, &call->refusal_err) < 0) {
+    if (request_check_names(request, &call->rejection_err) < 0) {
         loop_defer(client->loop, &call->rejection);
         return;
     }
@@ -398,7 +400,7 @@ void kube_strategic_patch(struct kube_client *client, const struct kube_resource
                           const char *namespace_, const char *name, const struct json *patch,
                           kube_done *done, void *context)
 {
-    client_write_object(client, "PATCH", resource, namespace_, name, NULL, patch,
+    client_write_object(client, "PATCH", resource, namespace_, name ? name : "", NULL, patch,
                         "application/strategic-merge-patch+json", done, context);
 }
 

@@ -1,4 +1,4 @@
-/* Shared by the files of the client; not for other modules. */
+/* Shared by the files of this folder; not for other folders. */
 #ifndef TRAINYARD_KUBE_CLIENT_CLIENT_INTERNAL_H
 #define TRAINYARD_KUBE_CLIENT_CLIENT_INTERNAL_H
 
@@ -15,23 +15,23 @@ struct kube_client {
     struct loop *loop;
     struct http_transport *transport;
     char *agent;
-    int64_t timeout_ms; /* for a call other than a list */
+    int64_t timeout_ms; /* for each request, except of lists and watches */
     struct rand rand;   /* random waits and watch timeouts; random part of the names of events */
-    struct list_head calls;   /* struct kube_call */
-    struct list_head watches; /* struct kube_watch */
-    struct map events;        /* recorded events by content: struct kube_event_entry */
-    struct hash_key event_key;
+    struct list_head calls;         /* struct kube_call */
+    struct list_head watches;       /* struct kube_watch */
+    struct map events;              /* recorded events by content: struct kube_event_entry */
+    struct hash_key event_key;      /* of the hashes in the keys of events and budgets */
     struct list_head events_by_age; /* struct kube_event_entry, the oldest first */
     struct kube_event_budget event_budget;
     struct kube_event_entry *first_queued, *last_queued; /* events that wait to be written */
-    size_t queue_length, events_under_way;
-    int64_t event_ms; /* when the newest event was created */
-    uint64_t
-        event_place; /* the number of events that were created earlier in the same millisecond */
+    size_t queue_length;                                 /* number of queued events */
+    size_t events_under_way; /* number of new events that are being written */
+    int64_t event_ms;        /* when the newest event was created; wall time */
+    uint64_t event_place;    /* number of older events with the same event_ms */
 };
 
-/* Like kube_list(), but can be cancelled, and lists one page if `page` is not NULL. After
- * kube_call_cancel(), `done` does not run. */
+/* Like kube_list(), but can be cancelled, and lists one page if `page` is not NULL. The call is
+ * freed after `done` has run. kube_call_cancel() frees it without running `done`. */
 struct kube_call *kube_call_list(struct kube_client *client, const struct kube_resource *resource,
                                  const char *namespace_, const char *label_selector,
                                  const char *field_selector, const struct kube_list_page *page,
@@ -50,6 +50,7 @@ struct http_header *kube_client_headers(struct kube_client *client, struct arena
 /* Stops all watches without calling their `end`. A watch that is inside a callback frees itself
  * when the callback returns. */
 void kube_client_stop_watches(struct kube_client *client);
+/* Frees all recorded events, including those that are queued. */
 void kube_client_forget_events(struct kube_client *client);
 
 #endif

@@ -10,9 +10,9 @@
 #include <string.h>
 
 enum {
-    WATCH_MIN_S = 300,
-    WATCH_SPREAD_S = 300,
-    WATCH_GRACE_S = 30,
+    WATCH_MIN_S = 300,             /* shortest time after which the server ends a watch */
+    WATCH_SPREAD_S = 300,          /* the random time that is added */
+    WATCH_GRACE_S = 30,            /* after this further time the transport ends the request */
     WATCH_SILENCE_MS = 150 * 1000, /* the server sends a bookmark every minute */
     ERROR_BODY_MAX = 64 * 1024,    /* bytes kept of an error answer */
     WAITING_MAX = 64 << 20,        /* bytes that may arrive while a large event is decoded */
@@ -21,11 +21,11 @@ enum {
 /* A large event that a pool thread decodes. */
 struct decoding {
     struct loop_work work;
-    struct kube_watch *watch; /* NULL: the watch was stopped in the meantime */
-    struct buf line;
-    struct arena *arena;
-    struct watch_event event;
-    int result;
+    struct kube_watch *watch;  /* NULL: the watch was stopped in the meantime */
+    struct buf line;           /* the text of the event */
+    struct arena *arena;       /* holds the object of `event` */
+    struct watch_change event; /* the decoded event; its object is NULL on failure */
+    int result;                /* 0, or a negative code with `err` */
     struct err err;
 };
 
@@ -33,17 +33,17 @@ struct kube_watch {
     struct kube_client *client; /* NULL once stopped */
     struct list_link link;      /* in kube_client.watches */
     struct http_call *http;     /* NULL after the request has ended */
-    int status;
-    struct buf error_body;
+    int status;                 /* HTTP status of the answer; 0: no answer yet */
+    struct buf error_body;      /* body of an answer with an error status */
     struct watch_decoder decoder;
     struct decoding *decoding; /* the large event that is being decoded, or NULL */
     struct buf waiting;        /* data that arrived while the event is decoded */
-    bool ended;                /* the request ended while the event is decoded */
-    struct err end_err;
+    bool ended;                /* the request has ended, with `end_err` */
+    struct err end_err;        /* the error of the request; code 0: none */
     struct arena *event_arena; /* the arena of the large object that `event` gets, or NULL */
-    char *what;
-    struct loop_timer silence;
-    bool busy; /* a callback runs, so the watch must not be freed */
+    char *what;                /* "watch /api/v1/pods", for errors */
+    struct loop_timer silence; /* expires when no data has arrived for WATCH_SILENCE_MS */
+    bool busy;                 /* a callback runs, so the watch must not be freed */
     kube_watch_event *event;
     kube_watch_end *end;
     void *context;
@@ -61,6 +61,7 @@ static void watch_free(struct kube_watch *watch)
     free(watch);
 }
 
+/* Cancels the request and removes the watch from the client. */
 static void watch_detach(struct kube_watch *watch)
 {
     if (!watch->client)
@@ -88,7 +89,8 @@ void kube_client_stop_watches(struct kube_client *client)
         kube_watch_stop(watch);
 }
 
-static void give_end(struct kube_watch *watch, const struct err *err)
+/* Calls `end` and frees the watch. */
+static void watch_report_end(struct kube_watch *watch, const struct err *err)
 {
     watch_detach(watch);
     watch->busy = true;
@@ -96,6 +98,7 @@ static void give_end(struct kube_watch *watch, const struct err *err)
     watch_free(watch);
 }
 
+/* Calls `event`. Returns false if that stopped the watch, which the caller must free then. */
 static bool on_watch_event(void *context, const char *type, struct json *object)
 {
     struct kube_watch *watch = context;
@@ -120,11 +123,12 @@ struct arena *kube_watch_take_arena(struct kube_watch *watch)
     return arena;
 }
 
+/* Runs on a pool thread. */
 static void watch_decode_line(struct loop_work *work)
 {
     struct decoding *decoding = CONTAINER_OF(work, struct decoding, work);
     _cleanup_(cleanup_arena) struct arena *scratch = arena_new();
-    struct watch_event event;
+    struct watch_change event;
     decoding->result = watch_decoder_read(scratch, decoding->line.data, decoding->line.size, &event,
                                           &decoding->err);
     if (decoding->result < 0 || !event.object)
@@ -153,7 +157,7 @@ static void start_decoding(struct kube_watch *watch, const char *data, size_t si
     loop_work_start(watch->client->loop, &decoding->work);
 }
 
-/* Decodes line by line up to a large event. The data after it is stored in `waiting`. */
+/* Decodes line by line up to a large event. Stores the data after a large event in `waiting`. */
 static int watch_feed(struct kube_watch *watch, const char *data, size_t size, struct err *err)
 {
     const char *end = data + size;
@@ -173,7 +177,7 @@ static int watch_feed(struct kube_watch *watch, const char *data, size_t size, s
     return result;
 }
 
-/* Feeds the data. Returns false if it has freed the watch. */
+/* Decodes the data. Ends the watch if that fails. Returns false if the watch was freed. */
 static bool watch_take_data(struct kube_watch *watch, const char *data, size_t size)
 {
     struct err err = ERR_INIT;
@@ -181,25 +185,26 @@ static bool watch_take_data(struct kube_watch *watch, const char *data, size_t s
     if (watch->client && result == 0)
         return true;
     if (watch->client)
-        give_end(watch, &err);
+        watch_report_end(watch, &err);
     else
         watch_free(watch);
     return false;
 }
 
+/* Ends the watch after its request has ended and all data is decoded. */
 static void watch_finish(struct kube_watch *watch)
 {
     struct err err = watch->end_err;
     if (!err.code)
         watch_decoder_end(&watch->decoder, &err);
-    give_end(watch, err.code ? &err : NULL);
+    watch_report_end(watch, err.code ? &err : NULL);
 }
 
 static void on_decoded(struct loop_work *work)
 {
     struct decoding *decoding = CONTAINER_OF(work, struct decoding, work);
     struct kube_watch *watch = decoding->watch;
-    struct watch_event event = decoding->event;
+    struct watch_change event = decoding->event;
     struct arena *arena = decoding->arena;
     int result = decoding->result;
     struct err err = decoding->err;
@@ -212,7 +217,7 @@ static void on_decoded(struct loop_work *work)
     watch->decoding = NULL;
     watch->event_arena = arena;
     if (result < 0) {
-        give_end(watch, &err);
+        watch_report_end(watch, &err);
         return;
     }
     if (event.object && !on_watch_event(watch, event.type, event.object)) {
@@ -240,9 +245,11 @@ static void on_watch_data(void *context, const void *data, size_t size)
         buf_append(&watch->waiting, data, size);
         if (watch->waiting.overflowed) {
             struct err err = ERR_INIT;
-            err_set(&err, ERR_UNAVAILABLE, "%s: more than %d bytes wait for one large event",
-                    watch->what, WAITING_MAX);
-            give_end(watch, &err);
+            err_set(
+                &err, ERR_UNAVAILABLE,
+                "%s: events arrive faster than they are decoded: more than %d bytes are waiting",
+                watch->what, WAITING_MAX);
+            watch_report_end(watch, &err);
         }
     }
 }
@@ -251,7 +258,7 @@ static void on_watch_data(void *context, const void *data, size_t size)
  * ended it. */
 static void on_silence(struct loop_timer *timer)
 {
-    give_end(CONTAINER_OF(timer, struct kube_watch, silence), NULL);
+    watch_report_end(CONTAINER_OF(timer, struct kube_watch, silence), NULL);
 }
 
 static void on_watch_end(void *context, const struct err *transport_err)

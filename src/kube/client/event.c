@@ -14,15 +14,15 @@
 #include <string.h>
 
 enum {
-    EVENTS_KEPT = 1024,  /* events kept for counting; the oldest are dropped */
-    MESSAGE_MAX = 1024,  /* bytes that the API allows */
-    NAME_BASE_MAX = 236, /* bytes of the object's name in the event's name: 253 less ".%016x" */
-    COUNT_DELAY_MS = 5000,
-    UNDER_WAY_MAX =
-        1, /* new events written at the same time; more would delay the controller's calls */
-    LINE_MAX = 512, /* queued events; further ones are dropped */
-    LINE_IMPORTANT_MAX =
-        4096, /* queued events, if the new one is a warning or the first of its reason */
+    EVENTS_KEPT = 1024,    /* events kept for counting; the oldest are dropped */
+    MESSAGE_MAX = 1024,    /* bytes that the API allows */
+    NAME_BASE_MAX = 236,   /* bytes of the object's name in the event's name: 253 less ".%016x" */
+    COUNT_DELAY_MS = 5000, /* from a repetition to the write of the new count */
+    /* New events that are written at the same time. More would delay the controller's calls. */
+    UNDER_WAY_MAX = 1,
+    QUEUE_MAX = 512, /* queued events; further events are dropped */
+    /* The same limit for an event that is a warning or the first of its reason. */
+    QUEUE_IMPORTANT_MAX = 4096,
 };
 
 /* The content of an event: reporting component, object, reason and message. */
@@ -32,24 +32,27 @@ struct content {
     bool combined; /* several messages share this event, which shows the newest message */
 };
 
+/* An event that was recorded. Its Event object exists, is being written, or is queued. */
 struct kube_event_entry {
     struct kube_client *client;
     struct list_link link; /* in kube_client.events_by_age */
     struct arena *arena;   /* holds the texts of `content` and the name */
     struct content content;
-    const char *name;
-    char *newest_message; /* the newest of the combined messages; NULL: the message in `content` is
-                             the newest */
-    int64_t first_ms, last_ms;
-    int64_t count;                   /* how often the event happened */
-    int64_t written_count;           /* the count that was last sent to the server */
-    bool under_way;                  /* being written, or queued */
-    struct kube_event_entry *behind; /* next in the queue */
-    struct loop_timer timer;         /* expires when the count is to be written */
+    const char *name; /* the name of the Event object */
+    /* The newest of the combined messages; NULL: the message in `content`. */
+    char *newest_message;
+    int64_t first_ms;                     /* wall time of the first occurrence */
+    int64_t last_ms;                      /* wall time of the newest repetition; 0: none */
+    int64_t count;                        /* how often the event happened */
+    int64_t written_count;                /* the count that was last sent to the server */
+    bool under_way;                       /* being written, or queued */
+    struct kube_event_entry *next_queued; /* the next entry in the queue */
+    struct loop_timer timer;              /* expires when the count is to be written */
 };
 
-/* A short key for a long text, because thousands of events are kept. Two texts share a key with
- * probability 2^-64; the hash is keyed, so that an attacker cannot choose texts that do. */
+/* Returns a short key for a long text, because thousands of events are kept. Two texts have the
+ * same key with probability 2^-64. The hash has a random key, so that an attacker cannot choose two
+ * such texts. */
 static const char *event_digest(struct arena *arena, const struct kube_client *client,
                                 const char *text)
 {
@@ -65,12 +68,13 @@ static const char *budget_object(struct arena *arena, const struct kube_client *
                                      content->uid, content->component));
 }
 
+/* Returns the name of the reason within the budget of its object. */
 static const char *budget_reason(struct arena *arena, const struct content *content)
 {
     return arena_printf(arena, "%s\n%s", content->type, content->reason);
 }
 
-/* Equal events have equal keys. */
+/* Returns the key of the event in kube_client.events. Equal events have equal keys. */
 static const char *content_key(struct arena *arena, const struct kube_client *client,
                                const struct content *content)
 {
@@ -159,10 +163,11 @@ static struct json *make_event(struct arena *arena, const struct kube_event_entr
 
 static void send_next(struct kube_client *client);
 
-static void event_entry_settle(struct kube_event_entry *entry, const struct err *err)
+/* Called when a write of the entry has ended. May free the entry. */
+static void event_entry_end_write(struct kube_event_entry *entry, const struct err *err)
 {
     entry->under_way = false;
-    /* The event was not created, or has expired: the next repetition creates a new one. */
+    /* If the event was not created or has expired, its next repetition creates a new one. */
     if (err)
         event_entry_free(entry);
     else if (entry->count > entry->written_count)
@@ -174,7 +179,7 @@ static void on_event_created(void *context, struct json *object, const struct er
     struct kube_event_entry *entry = context;
     struct kube_client *client = entry->client;
     client->events_under_way--;
-    event_entry_settle(entry, err);
+    event_entry_end_write(entry, err);
     send_next(client);
 }
 
@@ -190,7 +195,7 @@ static void send_next(struct kube_client *client)
 {
     while (client->first_queued && client->events_under_way < UNDER_WAY_MAX) {
         struct kube_event_entry *entry = client->first_queued;
-        client->first_queued = entry->behind;
+        client->first_queued = entry->next_queued;
         if (!client->first_queued)
             client->last_queued = NULL;
         client->queue_length--;
@@ -204,7 +209,7 @@ static void event_enqueue(struct kube_event_entry *entry)
     struct kube_client *client = entry->client;
     entry->under_way = true;
     if (client->last_queued)
-        client->last_queued->behind = entry;
+        client->last_queued->next_queued = entry;
     else
         client->first_queued = entry;
     client->last_queued = entry;
@@ -214,9 +219,10 @@ static void event_enqueue(struct kube_event_entry *entry)
 
 static void on_event_written(void *context, struct json *object, const struct err *err)
 {
-    event_entry_settle(context, err);
+    event_entry_end_write(context, err);
 }
 
+/* Writes the count and the time of the newest repetition to the Event object. */
 static void write_count(struct kube_event_entry *entry)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -304,7 +310,8 @@ static struct kube_event_entry *entry_new(struct kube_client *client, const char
     return entry;
 }
 
-/* Cuts the message at a character boundary, so that it stays UTF-8. */
+/* Shortens a message of more than MESSAGE_MAX bytes. Cuts at a character boundary, so that the text
+ * stays valid UTF-8. */
 static void cut_message(char *message)
 {
     if (strlen(message) <= MESSAGE_MAX)
@@ -316,12 +323,13 @@ static void cut_message(char *message)
     memcpy(message + size, mark, sizeof(mark));
 }
 
+/* Queues a new event, or drops it if the queue is full or the budget is used up. */
 static void event_add_new(struct kube_client *client, const char *key, const char *object,
                           const char *reason, const struct content *content)
 {
     bool important = str_eq(content->type, "Warning") ||
                      kube_event_budget_is_first(&client->event_budget, object, reason);
-    if (client->queue_length >= (important ? LINE_IMPORTANT_MAX : LINE_MAX))
+    if (client->queue_length >= (important ? QUEUE_IMPORTANT_MAX : QUEUE_MAX))
         return;
     if (kube_event_budget_take(&client->event_budget, object, reason, loop_now_ms(client->loop)))
         return;
@@ -355,9 +363,9 @@ static void event_record(struct kube_client *client, struct arena *arena, struct
 }
 
 __attribute__((format(printf, 7, 0))) static void
-tell_about(struct kube_client *client, const struct json *about, const char *field_path,
-           const char *component, const char *type, const char *reason, const char *format,
-           va_list args)
+event_record_text(struct kube_client *client, const struct json *about, const char *field_path,
+                  const char *component, const char *type, const char *reason, const char *format,
+                  va_list args)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     char *message = arena_vprintf(arena, format, args);
@@ -383,7 +391,7 @@ void kube_event(struct kube_client *client, const struct json *about, const char
 {
     va_list args;
     va_start(args, format);
-    tell_about(client, about, "", component, type, reason, format, args);
+    event_record_text(client, about, "", component, type, reason, format, args);
     va_end(args);
 }
 
@@ -393,6 +401,6 @@ void kube_event_at(struct kube_client *client, const struct json *about, const c
 {
     va_list args;
     va_start(args, format);
-    tell_about(client, about, field_path, component, type, reason, format, args);
+    event_record_text(client, about, field_path, component, type, reason, format, args);
     va_end(args);
 }

@@ -1,4 +1,4 @@
-/* The budget of events; see event_budget.h. */
+/* Keeps the budgets of events as token buckets; see event_budget.h. */
 #include "kube/client/event_budget.h"
 
 #include "base/cleanup.h"
@@ -9,12 +9,12 @@
 /* The budget of an object, or of a reason of an object. */
 struct kube_event_topic {
     struct list_link link; /* in kube_event_budget.by_use */
-    char *key;
-    double tokens;
-    int64_t filled_ms;
-    int64_t heard_ms; /* for a reason: time of the last new message */
-    int told_apart;   /* for a reason: number of messages with an event of their own */
-    bool spent;       /* an event was written */
+    char *key;             /* the key in kube_event_budget.topics */
+    double tokens;         /* writes that are available */
+    int64_t filled_ms;     /* when `tokens` was computed */
+    int64_t newest_ms;     /* for a reason: time of the newest message */
+    int separate_messages; /* for a reason: number of messages with an event of their own */
+    bool was_written;      /* an event was written */
 };
 
 void kube_event_budget_init(struct kube_event_budget *budget)
@@ -82,12 +82,12 @@ bool kube_event_budget_combines(struct kube_event_budget *budget, const char *ob
 {
     make_room(budget);
     struct kube_event_topic *topic = reason_get(budget, object, reason, now_ms);
-    if (now_ms - topic->heard_ms > KUBE_EVENT_FORGET_MS)
-        topic->told_apart = 0;
-    topic->heard_ms = now_ms;
-    if (topic->told_apart == KUBE_EVENT_MESSAGES_MAX)
+    if (now_ms - topic->newest_ms > KUBE_EVENT_FORGET_MS)
+        topic->separate_messages = 0;
+    topic->newest_ms = now_ms;
+    if (topic->separate_messages == KUBE_EVENT_MESSAGES_MAX)
         return true;
-    topic->told_apart++;
+    topic->separate_messages++;
     return false;
 }
 
@@ -96,7 +96,7 @@ bool kube_event_budget_is_first(const struct kube_event_budget *budget, const ch
 {
     _cleanup_free_ char *key = mem_printf("%s\n%s", object, reason);
     const struct kube_event_topic *topic = map_get(&budget->topics, key);
-    return !topic || !topic->spent;
+    return !topic || !topic->was_written;
 }
 
 static int64_t topic_wait_ms(const struct kube_event_topic *topic)
@@ -108,14 +108,14 @@ int64_t kube_event_budget_take(struct kube_event_budget *budget, const char *obj
                                const char *reason, int64_t now_ms)
 {
     make_room(budget);
-    struct kube_event_topic *whole = topic_get(budget, object, KUBE_EVENT_OBJECT_BURST, now_ms);
-    struct kube_event_topic *part = reason_get(budget, object, reason, now_ms);
-    int64_t whole_ms = topic_wait_ms(whole), part_ms = topic_wait_ms(part);
-    if (part->spent && (whole_ms || part_ms))
-        return whole_ms > part_ms ? whole_ms : part_ms;
-    part->spent = true;
-    part->tokens -= 1;
-    if (!whole_ms)
-        whole->tokens -= 1;
+    struct kube_event_topic *of_object = topic_get(budget, object, KUBE_EVENT_OBJECT_BURST, now_ms);
+    struct kube_event_topic *of_reason = reason_get(budget, object, reason, now_ms);
+    int64_t object_wait_ms = topic_wait_ms(of_object), reason_wait_ms = topic_wait_ms(of_reason);
+    if (of_reason->was_written && (object_wait_ms || reason_wait_ms))
+        return object_wait_ms > reason_wait_ms ? object_wait_ms : reason_wait_ms;
+    of_reason->was_written = true;
+    of_reason->tokens -= 1;
+    if (!object_wait_ms)
+        of_object->tokens -= 1;
     return 0;
 }

@@ -26,30 +26,32 @@ enum {
     KUBE_EVENT_REFILL_MS = 5 * 60 * 1000,
     KUBE_EVENT_MESSAGES_MAX = 9,
     KUBE_EVENT_FORGET_MS = 10 * 60 * 1000,
-    /* Budgets kept, of objects and of reasons. The least recently used are dropped. */
+    /* Number of budgets of objects and of reasons that are kept. The least recently used are
+     * dropped. */
     KUBE_EVENT_TOPICS_MAX = 4096,
 };
 
+/* All budgets. A topic is an object, or a reason of an object, and has one budget. */
 struct kube_event_budget {
-    struct map topics;
+    struct map topics;       /* struct kube_event_topic by key */
     struct list_head by_use; /* struct kube_event_topic, the least recently used first */
 };
 
 void kube_event_budget_init(struct kube_event_budget *budget);
 void kube_event_budget_release(struct kube_event_budget *budget);
 
-/* Counts a new message of this reason. Returns whether it must be combined with earlier ones.
- * `object` names the object and the reporting component. `reason` names the type and reason of the
- * event. */
+/* Counts a new message of this reason. Returns whether the message must be combined with earlier
+ * messages. `object` names the object and the reporting component. `reason` names the type and
+ * reason of the event. */
 bool kube_event_budget_combines(struct kube_event_budget *budget, const char *object,
                                 const char *reason, int64_t now_ms);
 
-/* Returns whether no event of this reason has been written yet. */
+/* Returns whether no event of this reason about the object has been written yet. */
 bool kube_event_budget_is_first(const struct kube_event_budget *budget, const char *object,
                                 const char *reason);
 
-/* Takes one write from the budgets of the object and of the reason. Returns 0, or the milliseconds
- * until a write is available; then nothing is taken. */
+/* Takes one write from the budgets of the object and of the reason, and returns 0. If no write is
+ * available, takes nothing and returns the milliseconds until one is. */
 int64_t kube_event_budget_take(struct kube_event_budget *budget, const char *object,
                                const char *reason, int64_t now_ms);
 

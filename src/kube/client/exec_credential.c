@@ -107,11 +107,11 @@ int exec_plugin_read(struct arena *arena, const char *path, const struct json *e
     if (!*command)
         return err_set(err, ERR_INVALID, "it has no command");
     if (!v1 && !str_eq(plugin.api_version, "client.authentication.k8s.io/v1beta1"))
-        return err_set(err, ERR_UNSUPPORTED,
-                       "credential plugin '%.100s' has the apiVersion '%.100s', which is not "
-                       "spoken here; set client.authentication.k8s.io/v1 or /v1beta1, or get a "
-                       "newer plugin",
-                       command, plugin.api_version);
+        return err_set(
+            err, ERR_UNSUPPORTED,
+            "credential plugin '%.100s' has the apiVersion '%.100s', which is not supported; set "
+            "client.authentication.k8s.io/v1 or /v1beta1, or get a newer plugin",
+            command, plugin.api_version);
     if (read_args(arena, json_get(exec, "args"), &plugin.args) < 0)
         return exec_credential_fail(command, err, "args must be a list of strings");
     if (read_env(arena, json_get(exec, "env"), &plugin.env) < 0)
@@ -152,15 +152,16 @@ int exec_credential_parse(struct arena *arena, const struct exec_plugin *plugin,
     struct err why = ERR_INIT;
     if (json_parse(arena, text, size, NULL, &answer, &why) < 0)
         return err_set(err, ERR_INVALID,
-                       "credential plugin '%.200s' printed no ExecCredential in JSON: %.200s",
+                       "credential plugin '%.200s' did not print an ExecCredential in JSON: %.200s",
                        plugin->command, why.message);
     const char *version = json_get_string(answer, "apiVersion", "");
     if (!str_eq(json_get_string(answer, "kind", ""), "ExecCredential") ||
         !str_eq(version, plugin->api_version))
         return err_set(err, ERR_INVALID,
-                       "credential plugin '%.200s' answered with %.100s '%.100s', not with an "
-                       "ExecCredential of '%s': set that apiVersion in the kubeconfig",
-                       plugin->command, json_get_string(answer, "kind", "a thing"), version,
+                       "credential plugin '%.200s' printed the kind '%.100s' of '%.100s' instead "
+                       "of an ExecCredential of '%s': set the apiVersion in the kubeconfig to the "
+                       "one that the plugin prints",
+                       plugin->command, json_get_string(answer, "kind", ""), version,
                        plugin->api_version);
     const struct json *status = json_get(answer, "status");
     const char *token = json_get_string(status, "token", "");
@@ -173,16 +174,17 @@ int exec_credential_parse(struct arena *arena, const struct exec_plugin *plugin,
                        "credential plugin '%.200s' gave neither a token nor a client certificate",
                        plugin->command);
     if (!*cert != !*key)
-        return err_set(err, ERR_INVALID,
-                       "credential plugin '%.200s' gave a client certificate or a key, not both",
-                       plugin->command);
+        return err_set(
+            err, ERR_INVALID,
+            "credential plugin '%.200s' gave a client certificate without its key, or a key alone",
+            plugin->command);
     if (strpbrk(token, "\r\n"))
         return err_set(err, ERR_INVALID, "credential plugin '%.200s' gave a token of several lines",
                        plugin->command);
     if (*expires && moment_parse(expires, &credential.expires_ms, &why) < 0)
         return err_set(err, ERR_INVALID,
                        "credential plugin '%.200s' gave the expirationTimestamp '%.100s', which is "
-                       "no time",
+                       "not a valid time",
                        plugin->command, expires);
     credential.token = *token ? token : NULL;
     credential.cert_pem = *cert ? cert : NULL;

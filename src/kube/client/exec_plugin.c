@@ -23,8 +23,10 @@ struct run {
     const struct exec_plugin *plugin;
     bool interactive; /* the plugin uses the user's terminal */
     pid_t pid;
-    int pid_fd, out_fd, err_fd;
-    struct buf answer, stderr_text; /* its standard output and standard error */
+    int pid_fd;             /* readable when the plugin has ended; -1: the kernel has no pidfd */
+    int out_fd, err_fd;     /* pipes of its standard output and standard error; -1: closed */
+    struct buf answer;      /* its standard output */
+    struct buf stderr_text; /* the end of its standard error */
 };
 
 /* ---- starting -------------------------------------------------------------------------------- */
@@ -37,9 +39,9 @@ static char **make_environment(struct arena *arena, const struct exec_plugin *pl
         count++;
     while (plugin->env[more])
         more++;
-    /* plugin->env is added in reverse order: of several variables with one name, most programs use
-     * the first, and the last one in the kubeconfig must count. Variables of this process that have
-     * the same name are left out. */
+    /* If several variables have one name, the last one in the kubeconfig must count, but most
+     * programs use the first one. Therefore plugin->env is added in reverse order. Variables of
+     * this process that have the name of an added variable are left out. */
     char **all = arena_alloc(arena, (count + more + 2) * sizeof(*all));
     all[at++] = arena_printf(arena, "KUBERNETES_EXEC_INFO=%s",
                              exec_plugin_info(arena, plugin, interactive));
@@ -69,8 +71,8 @@ static char **make_arguments(struct arena *arena, const struct exec_plugin *plug
 }
 
 /* The plugin gets its own process group, so that its children can be killed, too. A plugin that
- * uses the terminal stays in our group, because only the terminal's foreground group may read from
- * it. */
+ * uses the terminal stays in the group of this process, because only the foreground group of a
+ * terminal may read from it. */
 static int plugin_run_spawn(struct arena *arena, struct run *run, int out_fd, int err_fd)
 {
     const struct spawn how = {
@@ -102,9 +104,9 @@ static int plugin_run_start(struct arena *arena, struct run *run, struct err *er
     run->out_fd = out[0];
     run->err_fd = err_pipe[0];
     if (errnum == ENOENT)
-        return err_set(err, ERR_NOT_FOUND, "credential plugin '%.200s' is not there%s%.500s",
+        return err_set(err, ERR_NOT_FOUND, "credential plugin '%.200s' was not found%s%.500s",
                        plugin->command,
-                       plugin->install_hint ? ": " : "; install it, or put it into $PATH",
+                       plugin->install_hint ? ": " : "; install it, or add its directory to $PATH",
                        plugin->install_hint ? plugin->install_hint : "");
     if (errnum)
         return err_set_errno(err, errnum, "credential plugin '%.200s' cannot be started",
@@ -161,8 +163,8 @@ static int listen_to(struct run *run, int cancel_fd, struct err *err)
                                  {.fd = cancel_fd, .events = POLLIN}};
         int64_t left = deadline - moment_monotonic_ms();
         int ready = poll(polls, 4, run->interactive ? -1 : left > 0 ? (int)left : 0);
-        /* Whether the plugin has ended is checked before the pipes are read, so that all its output
-         * is read. */
+        /* The end of the plugin is checked before the pipes are read, so that all its output is
+         * read. */
         bool ended = ready > 0 && polls[0].revents;
         take_all(run);
         if (run->answer.overflowed)
@@ -199,6 +201,7 @@ static void last_line(const struct buf *stderr_text, char line[LINE_TEXT_MAX])
             *c = ' ';
 }
 
+/* Returns 0 if the plugin exited with 0. `status` comes from waitpid(). */
 static int plugin_run_judge(const struct run *run, int status, struct err *err)
 {
     char line[LINE_TEXT_MAX] = "";
@@ -229,10 +232,10 @@ static int run_plugin(struct arena *arena, struct run *run, int cancel_fd, struc
     return result < 0 ? result : plugin_run_judge(run, status, err);
 }
 
-int exec_plugin_run(struct arena *arena, const struct exec_plugin *plugin, bool asks, int cancel_fd,
-                    struct exec_credential *ret, struct err *err)
+int exec_plugin_run(struct arena *arena, const struct exec_plugin *plugin, bool may_prompt,
+                    int cancel_fd, struct exec_credential *ret, struct err *err)
 {
-    bool terminal = asks && isatty(STDIN_FILENO);
+    bool terminal = may_prompt && isatty(STDIN_FILENO);
     struct run run = {
         .plugin = plugin,
         .interactive = terminal && plugin->interactive != EXEC_NEVER,
@@ -243,7 +246,7 @@ int exec_plugin_run(struct arena *arena, const struct exec_plugin *plugin, bool 
     if (plugin->interactive == EXEC_ALWAYS && !run.interactive)
         return err_set(err, ERR_UNAUTHORIZED,
                        "credential plugin '%.200s' needs a terminal to ask its user "
-                       "(interactiveMode: Always), and there is none",
+                       "(interactiveMode: Always), but there is none",
                        plugin->command);
     buf_init(&run.answer, ANSWER_MAX);
     buf_init(&run.stderr_text, 2 * STDERR_MAX);

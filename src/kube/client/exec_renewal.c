@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 enum {
-    /* A credential is renewed at most this long before it expires. If its lifetime is short, it is
-     * renewed after four fifths of it. */
+    /* A credential is renewed at most this long before it expires. A credential with a short
+     * lifetime is renewed after four fifths of that time. */
     AHEAD_MAX_MS = 60 * 1000,
-    GAP_MIN_MS = 5 * 1000, /* least time between two runs */
-    GAP_MAX_MS = 5 * 60 * 1000,
+    GAP_MIN_MS = 5 * 1000,      /* least time between two runs */
+    GAP_MAX_MS = 5 * 60 * 1000, /* longest time to the next run after failures */
 };
 
 struct exec_renewal {
@@ -21,10 +21,11 @@ struct exec_renewal {
     exec_renewed *renewed;
     void *context;
     struct loop_timer timer;
-    int64_t ran_ms; /* time of the last run */
-    int64_t gap_ms; /* time to the next run after a failure */
-    int cancel_fd;
-    bool running, freed;
+    int64_t ran_ms; /* when the previous run ended, or when this struct was made; loop time */
+    int64_t gap_ms; /* least time to the next run after a failure or a rejection */
+    int cancel_fd;  /* an eventfd that ends the running plugin */
+    bool running;   /* a pool thread runs the plugin */
+    bool freed;     /* exec_renewal_free() was called while the plugin runs */
 
     struct loop_work work; /* the pool thread writes the members below while the plugin runs */
     struct arena *arena;
@@ -40,7 +41,7 @@ static void renewal_free(struct exec_renewal *renewal)
     free(renewal);
 }
 
-/* Schedules the next run for a credential that expires at `expires_ms`. */
+/* Schedules the next run for a credential that expires at `expires_ms`; INT64_MAX: none. */
 static void renewal_schedule(struct exec_renewal *renewal, int64_t expires_ms)
 {
     int64_t now = loop_wall_ms(renewal->loop);
@@ -59,7 +60,7 @@ static void renewal_run_plugin(struct loop_work *work)
                                       &renewal->credential, &renewal->err);
 }
 
-static void on_done(struct loop_work *work)
+static void on_renewal_done(struct loop_work *work)
 {
     struct exec_renewal *renewal = CONTAINER_OF(work, struct exec_renewal, work);
     renewal->running = false;
@@ -107,11 +108,11 @@ struct exec_renewal *exec_renewal_new(struct loop *loop, const struct exec_plugi
         .ran_ms = loop_now_ms(loop),
         .gap_ms = GAP_MIN_MS,
         .cancel_fd = eventfd(0, EFD_CLOEXEC),
-        .work = {.work = renewal_run_plugin, .done = on_done},
+        .work = {.work = renewal_run_plugin, .done = on_renewal_done},
         .arena = arena_new(),
     };
     if (renewal->cancel_fd < 0)
-        mem_panic("credential plugin: no descriptor is left");
+        mem_panic("credential plugin: cannot create an eventfd");
     loop_timer_init(loop, &renewal->timer, on_renewal_timer);
     renewal_schedule(renewal, expires_ms);
     return renewal;

@@ -3,9 +3,9 @@
  * expired or the watch failed with any other error than a broken connection. After a failed attempt
  * it waits for a backoff that doubles and has a random part.
  *
- * Objects are also kept in a vector, whose order depends only on the sequence of changes, so that
- * every run of a simulation visits them in the same order. The changes of a list are reported after
- * the whole list has been stored. */
+ * Objects are also kept in a vector, whose order depends only on the sequence of changes, so
+ * that every run of a simulation visits them in the same order. The changes of a list are
+ * reported after the whole list has been stored. */
 #include "kube/client/informer.h"
 
 #include "base/map.h"
@@ -37,10 +37,11 @@ static const struct state_row STATES[] = {
     [WAITING] = {"waiting", STATE_BIT(LISTING) | STATE_BIT(WATCHING), true},
 };
 
+/* An object of the copy. */
 struct slot {
     struct kube_object *object;
-    size_t position; /* position in the informer's vector */
-    uint64_t list;   /* number of the last list that had the object */
+    size_t position;      /* position in the informer's vector */
+    uint64_t list_number; /* number of the newest list that had the object */
 };
 
 struct change {
@@ -56,22 +57,23 @@ struct kube_informer {
     void *context;
 
     struct state_machine machine;
-    struct kube_call *list; /* the running list call, or NULL */
-    struct kube_watch *watch;
-    char *resource_version; /* the version to watch from; NULL: list first */
-    int64_t watch_start_ms;
-    bool watch_useful;  /* the watch has received an event */
-    int failures;       /* failed attempts in a row */
-    struct err failure; /* error of the last list */
+    struct kube_call *list_call; /* the running list call, or NULL */
+    struct kube_watch *watch;    /* the running watch, or NULL */
+    char *resource_version;      /* the version to watch from; NULL: list first */
+    int64_t watch_start_ms;      /* loop time */
+    bool watch_got_event;        /* the watch has received an event */
+    int failures;                /* failed attempts in a row */
+    struct err failure;          /* error of the newest list; code 0: none */
     struct loop_timer retry;
-    uint64_t lists;
+    uint64_t list_number; /* number of the newest list; the first list is 1 */
     bool synced;
 
     struct map slots; /* objects by "namespace/name" */
     struct kube_object_families families;
-    VEC(struct slot *) order;
-    VEC(struct change) changes; /* changes that were made but not reported yet */
-    bool telling, freed;
+    VEC(struct slot *) sequence; /* all slots */
+    VEC(struct change) changes;  /* changes that were made but not reported yet */
+    bool reporting;              /* a callback runs */
+    bool freed;                  /* a callback freed the informer */
 };
 
 static void start_list(struct kube_informer *informer);
@@ -86,6 +88,7 @@ static bool make_key(char key[KEY_MAX], const char *namespace_, const char *name
     return size > 0 && size < KEY_MAX;
 }
 
+/* Adds a change to `changes`; report_changes() reports it later. */
 static void note_change(struct kube_informer *informer, struct kube_object *old,
                         struct kube_object *new_)
 {
@@ -98,8 +101,8 @@ static void slot_remove(struct kube_informer *informer, struct slot *slot)
     char key[KEY_MAX];
     make_key(key, slot->object->namespace_, slot->object->name);
     map_remove(&informer->slots, key);
-    struct slot *last = informer->order.items[--informer->order.count];
-    informer->order.items[slot->position] = last;
+    struct slot *last = informer->sequence.items[--informer->sequence.count];
+    informer->sequence.items[slot->position] = last;
     last->position = slot->position;
     kube_object_unref(slot->object);
     free(slot);
@@ -120,6 +123,7 @@ static struct json *pick_fields(struct arena *arena, const struct json *json,
     return object;
 }
 
+/* Returns whether apiVersion and kind are kept. */
 static bool wants_kind(const char *const *fields)
 {
     for (; fields && *fields; fields++)
@@ -154,7 +158,7 @@ static void put_object(struct kube_informer *informer, struct json *json, struct
         return;
     struct slot *slot = map_get(&informer->slots, key);
     if (slot) {
-        slot->list = informer->lists;
+        slot->list_number = informer->list_number;
         if (str_eq(kube_meta_resource_version(slot->object->json),
                    kube_meta_resource_version(json)) &&
             str_eq(slot->object->uid, kube_meta_uid(json)))
@@ -169,9 +173,9 @@ static void put_object(struct kube_informer *informer, struct json *json, struct
     }
     if (!slot) {
         slot = mem_zalloc(sizeof(*slot));
-        slot->list = informer->lists;
-        slot->position = informer->order.count;
-        vec_push(&informer->order, slot);
+        slot->list_number = informer->list_number;
+        slot->position = informer->sequence.count;
+        vec_push(&informer->sequence, slot);
         map_put(&informer->slots, key, slot);
         note_change(informer, NULL, object);
     } else if (str_eq(slot->object->uid, object->uid)) {
@@ -202,10 +206,10 @@ static void informer_release(struct kube_informer *informer)
         kube_object_unref(informer->changes.items[i].old);
         kube_object_unref(informer->changes.items[i].new_);
     }
-    while (informer->order.count)
-        slot_remove(informer, informer->order.items[informer->order.count - 1]);
+    while (informer->sequence.count)
+        slot_remove(informer, informer->sequence.items[informer->sequence.count - 1]);
     vec_release(&informer->changes);
-    vec_release(&informer->order);
+    vec_release(&informer->sequence);
     map_release(&informer->slots);
     kube_object_families_release(&informer->families);
     state_machine_release(&informer->machine);
@@ -217,9 +221,9 @@ static void informer_release(struct kube_informer *informer)
 }
 
 /* Reports all changes in `changes`. Returns false if a callback freed the informer. */
-static bool tell_changes(struct kube_informer *informer)
+static bool report_changes(struct kube_informer *informer)
 {
-    informer->telling = true;
+    informer->reporting = true;
     for (size_t i = 0; i < informer->changes.count && !informer->freed; i++) {
         struct change *change = &informer->changes.items[i];
         informer->change(informer->context, change->old, change->new_);
@@ -230,7 +234,7 @@ static bool tell_changes(struct kube_informer *informer)
         if (is_gone)
             kube_object_families_drop_unused(&informer->families);
     }
-    informer->telling = false;
+    informer->reporting = false;
     if (informer->freed) {
         informer_release(informer);
         return false;
@@ -247,7 +251,7 @@ static void set_resource_version(struct kube_informer *informer, const char *ver
     informer->resource_version = version ? mem_strdup(version) : NULL;
 }
 
-/* Retries after a backoff that doubles; half of it is random. */
+/* Schedules the next attempt after a backoff that doubles; half of the backoff is random. */
 static void wait_and_retry(struct kube_informer *informer)
 {
     int64_t wait_ms = WAIT_FIRST_MS;
@@ -273,7 +277,7 @@ static void on_informer_retry(struct loop_timer *timer)
 static void on_informer_event(void *context, const char *type, struct json *object)
 {
     struct kube_informer *informer = context;
-    informer->watch_useful = true;
+    informer->watch_got_event = true;
     const char *version = kube_meta_resource_version(object);
     if (*version)
         set_resource_version(informer, version);
@@ -283,11 +287,11 @@ static void on_informer_event(void *context, const char *type, struct json *obje
         informer_remove_object(informer, object);
     else
         put_object(informer, object, kube_watch_take_arena(informer->watch));
-    tell_changes(informer);
+    report_changes(informer);
 }
 
-/* After a broken connection, the watch can resume from the known resourceVersion. After other
- * errors it may be impossible. */
+/* Returns whether a watch can resume from the known resourceVersion: after a normal end, and after
+ * a broken connection. */
 static bool may_resume(const struct err *err)
 {
     return !err || err->code == ERR_UNAVAILABLE || err->code == ERR_TIMEOUT ||
@@ -298,7 +302,7 @@ static void on_watch_end(void *context, const struct err *err)
 {
     struct kube_informer *informer = context;
     int64_t lasted_ms = loop_now_ms(informer->client->loop) - informer->watch_start_ms;
-    bool worked = informer->watch_useful || (!err && lasted_ms >= WATCH_SHORT_MS);
+    bool worked = informer->watch_got_event || (!err && lasted_ms >= WATCH_SHORT_MS);
     informer->watch = NULL;
     if (!may_resume(err))
         set_resource_version(informer, NULL);
@@ -317,7 +321,7 @@ static void start_watch(struct kube_informer *informer)
     if (informer->machine.state != WATCHING)
         state_machine_move(&informer->machine, WATCHING);
     informer->watch_start_ms = loop_now_ms(informer->client->loop);
-    informer->watch_useful = false;
+    informer->watch_got_event = false;
     informer->watch =
         kube_watch_start(informer->client, informer->resource, informer->namespace_,
                          informer->label_selector, informer->field_selector,
@@ -333,11 +337,12 @@ void kube_informer_resync(struct kube_informer *informer)
     start_watch(informer);
 }
 
+/* Removes the objects that the newest list did not have. */
 static void remove_unlisted(struct kube_informer *informer)
 {
-    for (size_t i = informer->order.count; i-- > 0;) {
-        struct slot *slot = informer->order.items[i];
-        if (slot->list == informer->lists)
+    for (size_t i = informer->sequence.count; i-- > 0;) {
+        struct slot *slot = informer->sequence.items[i];
+        if (slot->list_number == informer->list_number)
             continue;
         note_change(informer, slot->object, NULL);
         slot_remove(informer, slot);
@@ -347,7 +352,7 @@ static void remove_unlisted(struct kube_informer *informer)
 static void on_list(void *context, struct json *list, const struct err *err)
 {
     struct kube_informer *informer = context;
-    informer->list = NULL;
+    informer->list_call = NULL;
     const char *version = kube_meta_resource_version(list);
     informer->failure = err ? *err : ERR_INIT;
     if (err || *version == '\0') {
@@ -365,7 +370,7 @@ static void on_list(void *context, struct json *list, const struct err *err)
     remove_unlisted(informer);
     set_resource_version(informer, version);
     informer->synced = true;
-    if (tell_changes(informer))
+    if (report_changes(informer))
         start_watch(informer);
 }
 
@@ -373,14 +378,14 @@ static void on_list(void *context, struct json *list, const struct err *err)
 static void list_page(struct kube_informer *informer, const char *continue_)
 {
     struct kube_list_page page = {.limit = LIST_LIMIT, .continue_ = continue_};
-    informer->list = kube_call_list(informer->client, informer->resource, informer->namespace_,
-                                    informer->label_selector, informer->field_selector, &page,
-                                    on_list, informer);
+    informer->list_call = kube_call_list(informer->client, informer->resource, informer->namespace_,
+                                         informer->label_selector, informer->field_selector, &page,
+                                         on_list, informer);
 }
 
 static void start_list(struct kube_informer *informer)
 {
-    informer->lists++;
+    informer->list_number++;
     if (informer->machine.state != LISTING)
         state_machine_move(&informer->machine, LISTING);
     list_page(informer, NULL);
@@ -427,11 +432,11 @@ struct kube_informer *kube_informer_free(struct kube_informer *informer)
     loop_timer_stop(&informer->retry);
     kube_watch_stop(informer->watch);
     informer->watch = NULL;
-    if (informer->list)
-        kube_call_cancel(informer->list);
-    informer->list = NULL;
+    if (informer->list_call)
+        kube_call_cancel(informer->list_call);
+    informer->list_call = NULL;
     informer->freed = true;
-    if (!informer->telling)
+    if (!informer->reporting)
         informer_release(informer);
     return NULL;
 }
@@ -448,7 +453,7 @@ const struct err *kube_informer_failure(const struct kube_informer *informer)
 
 size_t kube_informer_count(const struct kube_informer *informer)
 {
-    return informer->order.count;
+    return informer->sequence.count;
 }
 
 struct kube_object *kube_informer_get(struct kube_informer *informer, const char *namespace_,
@@ -467,8 +472,8 @@ struct kube_object *kube_informer_find(struct kube_informer *informer, const cha
 struct kube_object *kube_informer_next(struct kube_informer *informer, const char *namespace_,
                                        size_t *position)
 {
-    while (*position < informer->order.count) {
-        struct kube_object *object = informer->order.items[(*position)++]->object;
+    while (*position < informer->sequence.count) {
+        struct kube_object *object = informer->sequence.items[(*position)++]->object;
         if (!namespace_ || str_eq(object->namespace_, namespace_))
             return object;
     }

@@ -26,7 +26,7 @@ static int kubeconfig_read_file(struct arena *arena, const char *path, const cha
     return 0;
 }
 
-/* A token file may end with a newline. */
+/* Reads the first word of the file, because a token file may end with a newline. */
 static int read_token(struct arena *arena, const char *path, const char **ret, struct err *err)
 {
     const char *text = NULL;
@@ -73,9 +73,9 @@ static int load_files(struct arena *arena, struct kubeconfig *config, struct err
     return result;
 }
 
-/* Reads the files at the paths. A missing file is an error if `all_must` is set; otherwise it is
- * skipped. */
-static int read_files(struct arena *arena, char *const *paths, size_t count, bool all_must,
+/* Reads the files at the paths. A missing file is an error if `all_must_exist` is set; otherwise it
+ * is skipped. */
+static int read_files(struct arena *arena, char *const *paths, size_t count, bool all_must_exist,
                       const char *context, struct kubeconfig *ret, struct err *err)
 {
     struct source *texts = arena_alloc(arena, count * sizeof(*texts));
@@ -83,7 +83,7 @@ static int read_files(struct arena *arena, char *const *paths, size_t count, boo
     size_t found = 0;
     for (size_t i = 0; i < count; i++) {
         const char *text = NULL;
-        if (!all_must && (!*paths[i] || !file_exists(paths[i])))
+        if (!all_must_exist && (!*paths[i] || !file_exists(paths[i])))
             continue;
         int result = kubeconfig_read_file(arena, paths[i], &text, err);
         if (result < 0) {
@@ -107,13 +107,13 @@ int kubeconfig_read(struct arena *arena, const char *path, const char *context,
     return read_files(arena, paths, 1, true, context, ret, err);
 }
 
-int kubeconfig_authenticate(struct arena *arena, struct kubeconfig *config, bool asks,
+int kubeconfig_authenticate(struct arena *arena, struct kubeconfig *config, bool may_prompt,
                             struct err *err)
 {
     struct exec_credential credential;
     if (!config->exec)
         return 0;
-    int result = exec_plugin_run(arena, config->exec, asks, -1, &credential, err);
+    int result = exec_plugin_run(arena, config->exec, may_prompt, -1, &credential, err);
     if (result < 0) {
         err_wrap(err, "kubeconfig '%s'", config->path);
         return result;
@@ -191,46 +191,47 @@ const char *kubeconfig_rejection_text(struct arena *arena, const struct kubeconf
 {
     const char *path = config->path;
     if (!path)
-        return arena_printf(arena,
-                            "the token of this pod's service account, '%s', is wrong or has "
-                            "expired: make sure that the account is there ('kubectl get "
-                            "serviceaccounts'), then delete this pod, so that the next one gets a "
-                            "new token",
-                            config->token_file);
+        return arena_printf(
+            arena,
+            "the token of this pod's service account, '%s', is wrong or has expired: make sure "
+            "that the account exists ('kubectl get serviceaccounts'), then delete this pod, so "
+            "that the next one gets a new token",
+            config->token_file);
     if (config->token_file)
-        return arena_printf(arena,
-                            "the token in '%s', which the kubeconfig '%s' names, is wrong or has "
-                            "expired: write a valid one there, it is read again by itself",
-                            config->token_file, path);
+        return arena_printf(
+            arena,
+            "the token in '%s', which the kubeconfig '%s' names, is wrong or has expired: write a "
+            "valid token into this file; it is read again automatically",
+            config->token_file, path);
     if (config->exec)
-        return arena_printf(arena,
-                            "the server does not take what the credential plugin '%s' of the "
-                            "kubeconfig '%s' gives: log in again with it; it is asked again by "
-                            "itself",
-                            config->exec->command, path);
+        return arena_printf(
+            arena,
+            "the server rejects the credentials from the plugin '%s' of the kubeconfig '%s': log "
+            "in again with the plugin; it is run again automatically",
+            config->exec->command, path);
     if (config->username)
-        return arena_printf(arena,
-                            "the user name or the password of the context '%s' in the kubeconfig "
-                            "'%s' is wrong, or the server takes none: put others or a token there "
-                            "and start again",
-                            config->context, path);
+        return arena_printf(
+            arena,
+            "the user name or the password of the context '%s' in the kubeconfig '%s' is wrong, or "
+            "the server does not accept passwords: correct them, or set a token, and start again",
+            config->context, path);
     if (config->token)
         return arena_printf(arena,
                             "the token of the context '%s' in the kubeconfig '%s' is wrong or has "
                             "expired: put a valid one there and start again",
                             config->context, path);
     if (config->cert_file)
-        return arena_printf(arena,
-                            "the client certificate '%s', which the kubeconfig '%s' names, has "
-                            "expired or is of another cluster: write a valid one and its key "
-                            "there, they are read again by themselves",
-                            config->cert_file, path);
+        return arena_printf(
+            arena,
+            "the client certificate '%s', which the kubeconfig '%s' names, has expired or belongs "
+            "to another cluster: replace it and its key; the files are read again automatically",
+            config->cert_file, path);
     if (config->cert_pem)
-        return arena_printf(arena,
-                            "the client certificate of the context '%s' in the kubeconfig '%s' has "
-                            "expired or is of another cluster: put a valid one there and start "
-                            "again",
-                            config->context, path);
+        return arena_printf(
+            arena,
+            "the client certificate of the context '%s' in the kubeconfig '%s' has expired or "
+            "belongs to another cluster: put a valid one there and start again",
+            config->context, path);
     return arena_printf(arena,
                         "the context '%s' of the kubeconfig '%s' has no token and no client "
                         "certificate: give its user one, or choose another context, and start "

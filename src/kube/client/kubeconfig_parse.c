@@ -1,5 +1,5 @@
-/* Parses kubeconfigs; see kubeconfig.h. Pure: it returns the paths of other files instead of
- * reading them. */
+/* Parses kubeconfigs; see kubeconfig.h. Pure: the files that a kubeconfig names are not read, only
+ * their paths are returned. */
 #include "base/base64.h"
 #include "base/json/json.h"
 #include "base/json/yaml.h"
@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+/* A kubeconfig text and its parsed form. */
 struct file {
     struct source source;
     const struct json *document;
@@ -42,6 +43,7 @@ static __attribute__((format(printf, 4, 5))) int refuse(struct reading *reading,
 }
 #define refuse(...) ERR_IS_NEGATIVE(refuse(__VA_ARGS__))
 
+/* Returns the path of a file that the current kubeconfig names relative to its own directory. */
 static const char *kubeconfig_relative_path(struct reading *reading, const char *path)
 {
     const char *slash = strrchr(reading->source->name, '/');
@@ -53,9 +55,9 @@ static const char *kubeconfig_relative_path(struct reading *reading, const char 
 
 /* Finds the first entry called `name` in the lists that are called `what` plus "s", and returns its
  * member `what`. An entry of the list `clusters` is {name, cluster: {…}}. The file of the entry
- * becomes the current file. `asked` is the value that refers to the entry, or NULL. */
+ * becomes the current file. `reference` is the value that refers to the entry, or NULL. */
 static int find_entry(struct reading *reading, const char *what, const char *name,
-                      const struct json *asked, const struct json **ret)
+                      const struct json *reference, const struct json **ret)
 {
     const char *list = arena_printf(reading->arena, "%ss", what);
     for (size_t i = 0; i < reading->count; i++) {
@@ -69,7 +71,7 @@ static int find_entry(struct reading *reading, const char *what, const char *nam
             return 0;
         }
     }
-    return refuse(reading, ERR_NOT_FOUND, asked, "no %s is called '%.200s'", what, name);
+    return refuse(reading, ERR_NOT_FOUND, reference, "there is no %s named '%.200s'", what, name);
 }
 
 /* Decodes the field `name`-data (base64) into *ret. If it is missing, *ret_path is the path in the
@@ -100,8 +102,8 @@ static const char *read_string(const struct json *object, const char *name)
     return *text ? text : NULL;
 }
 
-/* Returns the member, or the object itself if the member is missing: the place to report an error
- * at. */
+/* Returns the value at which an error about the member is reported: the member, or the object
+ * itself if the member is missing. */
 static const struct json *member_or(const struct json *object, const char *name)
 {
     const struct json *member = json_get(object, name);
@@ -125,11 +127,10 @@ static int read_cluster(struct reading *reading, const struct json *cluster,
     config->insecure = json_get_bool(cluster, "insecure-skip-tls-verify", false);
     if (!str_has_prefix(config->server, "https://") && !str_has_prefix(config->server, "http://"))
         return refuse(reading, ERR_INVALID, member_or(cluster, "server"),
-                      "the server '%.100s' begins with neither https:// nor http://",
-                      config->server);
+                      "the server '%.100s' must begin with https:// or http://", config->server);
     if (config->proxy && !is_proxy(config->proxy))
         return refuse(reading, ERR_INVALID, member_or(cluster, "proxy-url"),
-                      "the proxy-url '%.100s' begins with none of http://, https:// and socks5://",
+                      "the proxy-url '%.100s' must begin with http://, https:// or socks5://",
                       config->proxy);
     int result =
         read_pem(reading, cluster, "certificate-authority", &config->ca_pem, &config->ca_file);
@@ -178,8 +179,9 @@ static int read_exec(struct reading *reading, const struct json *user, const str
         return 0;
     if (exec_plugin_read(reading->arena, reading->source->name, exec, cluster, &plugin, &why) < 0)
         return refuse(reading, why.code, exec, "exec: %s", why.message);
-    bool has_own = config->token || config->token_file || config->cert_pem || config->cert_file;
-    if (!has_own) /* inline credentials take precedence */
+    bool has_credential =
+        config->token || config->token_file || config->cert_pem || config->cert_file;
+    if (!has_credential) /* inline credentials take precedence */
         config->exec = plugin;
     return 0;
 }
@@ -190,8 +192,8 @@ static int read_user(struct reading *reading, const struct json *user, const str
     const struct json *provider = json_get(user, "auth-provider");
     if (provider && provider->type != JSON_NULL)
         return refuse(reading, ERR_UNSUPPORTED, provider,
-                      "'auth-provider' is not supported, nor by kubectl since 1.26; use 'exec', a "
-                      "token or a client certificate");
+                      "'auth-provider' is not supported (kubectl removed it in 1.26); use 'exec', "
+                      "a token or a client certificate");
     const char *token_file = json_get_string(user, "tokenFile", "");
     if (*token_file)
         config->token_file = kubeconfig_relative_path(reading, token_file);
@@ -204,7 +206,7 @@ static int read_user(struct reading *reading, const struct json *user, const str
                       "a user has both a token and a user name; remove one");
     if (config->password && !config->username)
         return refuse(reading, ERR_INVALID, member_or(user, "password"),
-                      "a user has a password and no user name");
+                      "a user has a password but no user name");
     int result =
         read_pem(reading, user, "client-certificate", &config->cert_pem, &config->cert_file);
     if (result == 0)
@@ -213,13 +215,15 @@ static int read_user(struct reading *reading, const struct json *user, const str
         return result;
     if ((config->cert_pem || config->cert_file) != (config->key_pem || config->key_file))
         return refuse(reading, ERR_INVALID, user,
-                      "a client certificate and its key come together, and one is missing");
+                      "a client certificate and its key must both be set, but one is missing");
     result = read_impersonation(reading, user, config);
     return result < 0 ? result : read_exec(reading, user, cluster, config);
 }
 
 /* ---- contexts -------------------------------------------------------------------------------- */
 
+/* Returns the value of current-context in the first file that has one, which becomes the current
+ * file; NULL if no file has one. */
 static const struct json *current_context(struct reading *reading)
 {
     for (size_t i = 0; i < reading->count; i++) {
@@ -231,11 +235,11 @@ static const struct json *current_context(struct reading *reading)
     return NULL;
 }
 
-static int read_context(struct reading *reading, const char *name, const struct json *asked,
+static int read_context(struct reading *reading, const char *name, const struct json *reference,
                         struct kubeconfig *config)
 {
     const struct json *context, *cluster, *user;
-    int result = find_entry(reading, "context", name, asked, &context);
+    int result = find_entry(reading, "context", name, reference, &context);
     if (result < 0)
         return result;
     config->context = name;
@@ -271,7 +275,8 @@ static int kubeconfig_parse_text(struct reading *reading, const struct source *s
         return result;
     }
     if (json_count(documents) != 1)
-        return refuse(reading, ERR_INVALID, NULL, "it has %zu documents, not one",
+        return refuse(reading, ERR_INVALID, NULL,
+                      "it has %zu YAML documents, but must have exactly one",
                       json_count(documents));
     file->document = json_first(documents);
     reading->count++;
@@ -288,23 +293,23 @@ int kubeconfig_parse(struct arena *arena, const struct source *texts, size_t cou
         .err = err,
     };
     if (count == 0)
-        return err_set(err, ERR_NOT_FOUND, "kubeconfig: there is none");
+        return err_set(err, ERR_NOT_FOUND, "no kubeconfig was given");
     for (size_t i = 0; i < count; i++) {
         int result = kubeconfig_parse_text(&reading, &texts[i]);
         if (result < 0)
             return result;
     }
-    const struct json *asked = NULL;
+    const struct json *reference = NULL;
     if (str_is_empty(context)) {
-        asked = current_context(&reading);
-        context = json_text(asked);
+        reference = current_context(&reading);
+        context = json_text(reference);
     } else {
         reading.source = &reading.files[0].source;
     }
     if (!context)
         return refuse(&reading, ERR_NOT_FOUND, NULL,
-                      "it has no current-context, and none was named");
-    int result = read_context(&reading, arena_strdup(arena, context), asked, &config);
+                      "it has no current-context: set one, or name a context with --context");
+    int result = read_context(&reading, arena_strdup(arena, context), reference, &config);
     if (result == 0)
         *ret = config;
     return result;

@@ -34,7 +34,7 @@ static void set_data(struct arena *arena, struct json *object, const char *name,
 
 /* Returns the namespace that the user chose in the existing file (`kubectl config set-context`), if
  * the file is for the same cluster (has the same token). Another cluster may not have that
- * namespace. */
+ * namespace. Otherwise returns the namespace of `config`. */
 static const char *namespace_to_write(struct arena *arena, const char *path, const char *name,
                                       const struct kubeconfig *config)
 {
@@ -45,8 +45,9 @@ static const char *namespace_to_write(struct arena *arena, const char *path, con
     return config->namespace_;
 }
 
-/* Overwrites an existing file in place, as kubectl does. In pods, another file may be mounted over
- * this file. Replacing the file by rename() would remove that mount. */
+/* Overwrites an existing file in place, as kubectl does, unless it has this text and mode 0600
+ * already. In pods, another file may be mounted over this file, and rename() would remove that
+ * mount. */
 static int write_over(const char *path, const struct buf *text, struct err *err)
 {
     _cleanup_buf_ struct buf before;
@@ -97,7 +98,8 @@ int kubeconfig_write(const char *path, const char *name, const struct kubeconfig
     buf_init(&text, FILE_SIZE_MAX);
     yaml_write(document, &text);
     if (text.overflowed)
-        return err_set(err, ERR_TOO_LARGE, "kubeconfig '%s': longer than %d bytes", path,
+        return err_set(err, ERR_TOO_LARGE,
+                       "cannot write kubeconfig '%s': it would be longer than %d bytes", path,
                        (int)FILE_SIZE_MAX);
     int result = file_exists(path) ? write_over(path, &text, err)
                                    : file_write_atomic(path, text.data, text.size, 0600, err);

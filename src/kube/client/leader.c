@@ -1,6 +1,6 @@
 /* Runs the leader election; see leader.h for the protocol and lease.h for its decisions. One call
- * is in flight at a time. A failed write may still have had an effect, so the lease is read again
- * after it. */
+ * is in flight at a time. A write that failed may have changed the lease, so the lease is read
+ * again before the next write. */
 #include "kube/client/leader.h"
 
 #include "base/mem.h"
@@ -22,18 +22,21 @@ struct kube_leader {
     char *namespace_, *name, *identity;
     int64_t lease_ms, renew_ms, retry_ms;
 
-    struct arena *arena; /* holds the lease */
-    struct json *lease;  /* the lease as last seen; NULL: none, or unknown */
-    char *record;        /* the last record of the lease (lease.h) */
-    int64_t seen_ms;     /* when `record` was first seen */
-    bool others;         /* `record` names another holder */
-    bool gone;           /* the last read found no lease */
-    int64_t gone_ms;     /* when a read first found no lease */
-    char *last_message;  /* the last message to the listener, which is not repeated */
+    struct arena *arena;      /* holds the lease */
+    struct json *lease;       /* the lease as last seen; NULL: none, or unknown */
+    char *record;             /* the newest record of the lease (lease.h) */
+    int64_t seen_ms;          /* when `record` was first seen; loop time */
+    bool held_by_other;       /* `record` names another holder */
+    bool lease_missing;       /* the newest read found no lease */
+    int64_t missing_since_ms; /* when a read first found no lease; loop time */
+    char *last_message;       /* the previous message to the listener, which is not repeated */
 
-    bool leading, resigned, under_way;
-    int64_t sent_ms; /* when the last write was sent */
-    struct loop_timer retry, deadline;
+    bool leading;
+    bool resigned;              /* kube_leader_resign() was called */
+    bool under_way;             /* a call is in flight */
+    int64_t sent_ms;            /* when the newest write was sent; loop time */
+    struct loop_timer retry;    /* expires when the next call is due */
+    struct loop_timer deadline; /* expires when this process must stop leading */
     struct loop_task resign_task;
     void (*resign_done)(void *context);
 };
@@ -71,8 +74,8 @@ static void leader_remember_lease(struct kube_leader *leader, const struct json 
     leader->lease = json_clone(leader->arena, lease);
     char *record = kube_lease_record(leader->arena, lease);
     const char *holder = kube_lease_holder(lease);
-    leader->others = *holder && !str_eq(holder, leader->identity);
-    leader->gone = false;
+    leader->held_by_other = *holder && !str_eq(holder, leader->identity);
+    leader->lease_missing = false;
     if (str_eq(leader->record, record))
         return;
     free(leader->record);
@@ -89,7 +92,9 @@ static void leader_lose(struct kube_leader *leader, const char *why)
     leader->listener.on_lose(leader->context, why);
 }
 
-static void leader_take_office(struct kube_leader *leader)
+/* Called when the lease was written: starts to lead, or leads on, until renew_ms after the write
+ * was sent. */
+static void leader_start_or_extend(struct kube_leader *leader)
 {
     int64_t left_ms = leader->sent_ms + leader->renew_ms - loop_now_ms(leader->loop);
     if (left_ms <= 0)
@@ -103,7 +108,7 @@ static void leader_take_office(struct kube_leader *leader)
     leader->listener.on_lead(leader->context);
 }
 
-static void on_deadline(struct loop_timer *timer)
+static void on_leader_deadline(struct loop_timer *timer)
 {
     struct kube_leader *leader = CONTAINER_OF(timer, struct kube_leader, deadline);
     _cleanup_free_ char *why =
@@ -140,14 +145,16 @@ void kube_leader_resign(struct kube_leader *leader, void (*done)(void *context))
     leader->resign_done = done;
     loop_timer_stop(&leader->retry);
     loop_timer_stop(&leader->deadline);
-    if (!leader->under_way) /* else after the call in flight, which may acquire the lease */
+    /* A call in flight may still acquire the lease. The task is queued when the call has ended. */
+    if (!leader->under_way)
         loop_defer(leader->loop, &leader->resign_task);
 }
 
-/* ---- asking and writing ---------------------------------------------------------------------- */
+/* ---- reading and writing --------------------------------------------------------------------- */
 
-/* Schedules the next call after a call has ended. */
-static void pause_attempts(struct kube_leader *leader)
+/* Called when a call has ended: schedules the next call, or the release of the lease after
+ * kube_leader_resign(). */
+static void leader_schedule_attempt(struct kube_leader *leader)
 {
     leader->under_way = false;
     if (leader->resigned) {
@@ -166,21 +173,21 @@ static void on_lease_written(void *context, struct json *object, const struct er
     if (!err) {
         leader_remember_lease(leader, object);
         if (!leader->resigned)
-            leader_take_office(leader);
-        pause_attempts(leader);
+            leader_start_or_extend(leader);
+        leader_schedule_attempt(leader);
         return;
     }
     leader_forget_lease(leader);
-    bool passed_by = err->code == ERR_CONFLICT || err->code == ERR_EXISTS;
+    bool written_by_other = err->code == ERR_CONFLICT || err->code == ERR_EXISTS;
     if (err->code == ERR_NOT_FOUND)
         leader_lose(leader, "the lease was deleted");
-    if (!passed_by)
+    if (!written_by_other)
         leader_log(leader, true, "cannot write the lease %s/%s: %s", leader->namespace_,
                    leader->name, err->message);
-    if (passed_by && leader->leading && !leader->resigned)
-        leader_attempt(leader); /* reads which process wrote the lease */
+    if (written_by_other && leader->leading && !leader->resigned)
+        leader_attempt(leader); /* reads the lease, to find out which process wrote it */
     else
-        pause_attempts(leader);
+        leader_schedule_attempt(leader);
 }
 
 static void write_lease(struct kube_leader *leader)
@@ -208,29 +215,31 @@ static void leader_decide(struct kube_leader *leader)
     };
     enum kube_lease_step step = kube_lease_decide(&view);
     if (step != KUBE_LEASE_RENEW)
-        leader_lose(leader, "the lease is not ours any more");
+        leader_lose(leader, "this process does not hold the lease any more");
     if (step == KUBE_LEASE_WAIT) {
-        leader_log(leader, false, "standing by: %s leads", kube_lease_holder(leader->lease));
-        pause_attempts(leader);
+        leader_log(leader, false, "standing by: %s is the leader",
+                   kube_lease_holder(leader->lease));
+        leader_schedule_attempt(leader);
     } else {
         write_lease(leader);
     }
 }
 
-/* If the lease was deleted while another process held it, that process may not have noticed yet. So
- * this process waits as if the lease still existed. A process that has not seen another holder in
- * the last lease creates the lease at once. */
+/* Returns whether another process may still lead, after a read that found no lease. If the lease
+ * was deleted while another process held it, that process may not have noticed yet. So this process
+ * waits as if the lease still existed. If it has not seen another holder, it creates the lease at
+ * once. */
 static bool may_still_be_held(struct kube_leader *leader)
 {
     int64_t now_ms = loop_now_ms(leader->loop);
-    if (!leader->gone) {
-        leader->gone = true;
-        leader->gone_ms = now_ms;
+    if (!leader->lease_missing) {
+        leader->lease_missing = true;
+        leader->missing_since_ms = now_ms;
     }
-    return leader->others && now_ms - leader->gone_ms < leader->lease_ms;
+    return leader->held_by_other && now_ms - leader->missing_since_ms < leader->lease_ms;
 }
 
-static void on_read(void *context, struct json *object, const struct err *err)
+static void on_lease_read(void *context, struct json *object, const struct err *err)
 {
     struct kube_leader *leader = context;
     if (leader->resigned || (err && err->code != ERR_NOT_FOUND)) {
@@ -239,7 +248,7 @@ static void on_read(void *context, struct json *object, const struct err *err)
                        leader->name, err->message);
         else
             leader_remember_lease(leader, object);
-        pause_attempts(leader);
+        leader_schedule_attempt(leader);
         return;
     }
     if (!err) {
@@ -249,7 +258,7 @@ static void on_read(void *context, struct json *object, const struct err *err)
     }
     leader_forget_lease(leader);
     if (may_still_be_held(leader))
-        pause_attempts(leader);
+        leader_schedule_attempt(leader);
     else
         leader_decide(leader);
 }
@@ -257,11 +266,13 @@ static void on_read(void *context, struct json *object, const struct err *err)
 static void leader_attempt(struct kube_leader *leader)
 {
     leader->under_way = true;
-    /* While this process leads, no other process writes the lease. */
+    /* A leader does not read first: other processes do not write a lease that is renewed in time,
+     * and the server refuses a write of an old version. */
     if (leader->leading && leader->lease)
         write_lease(leader);
     else
-        kube_get(leader->client, &KUBE_LEASES, leader->namespace_, leader->name, on_read, leader);
+        kube_get(leader->client, &KUBE_LEASES, leader->namespace_, leader->name, on_lease_read,
+                 leader);
 }
 
 static void on_leader_retry(struct loop_timer *timer)
@@ -284,14 +295,15 @@ struct kube_leader *kube_leader_new(struct loop *loop, struct http_transport *tr
     leader->renew_ms = options->renew_ms ? options->renew_ms : RENEW_MS;
     leader->retry_ms = options->retry_ms ? options->retry_ms : RETRY_MS;
     if (leader->renew_ms >= leader->lease_ms || leader->retry_ms >= leader->renew_ms)
-        mem_panic("leader election: a lease is longer than its deadline, and that than a retry");
+        mem_panic("leader election: the lease must be longer than the renew deadline, and the "
+                  "deadline longer than the retry period");
     leader->arena = arena_new();
     leader->client = kube_client_new(loop, transport, "trainyard-leader-election");
     /* A call that hangs must leave time for another one before the deadline. */
     kube_client_set_timeout(leader->client, leader->renew_ms / 2);
     leader->resign_task.callback = on_resign_task;
     loop_timer_init(loop, &leader->retry, on_leader_retry);
-    loop_timer_init(loop, &leader->deadline, on_deadline);
+    loop_timer_init(loop, &leader->deadline, on_leader_deadline);
     loop_timer_start(&leader->retry, 0);
     return leader;
 }

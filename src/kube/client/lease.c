@@ -1,4 +1,4 @@
-/* Deciding and writing leases; see lease.h. */
+/* Decides from a Lease and makes the Lease to write; see lease.h. */
 #include "kube/client/lease.h"
 
 #include "base/moment.h"

@@ -24,7 +24,7 @@ void kube_own_writes_forget(struct kube_own_writes *writes)
 }
 
 /* Returns the resourceVersion as a number; the versions of one resource increase. Returns 0 if it
- * is not a number; then the controller does not wait for it. */
+ * is not a number. The controller does not wait for such a version. */
 static int64_t own_write_version(const struct json *object)
 {
     int64_t version;

@@ -25,7 +25,8 @@ struct kube_pass_stages {
     int (*after)(struct kube_pass *pass);
 };
 
-/* Called when all stages have ended or the pass was aborted. The callee releases the pass. */
+/* Called when all stages have ended, or when the pass was aborted and its calls have ended. The
+ * callee releases the pass. */
 typedef void kube_pass_done(void *context, struct kube_pass *pass);
 
 struct kube_pass {
@@ -33,16 +34,16 @@ struct kube_pass {
     struct loop *loop;
     struct kube_client *client;
     const char *component; /* the reporting component of events */
-    size_t calls_max;
-    kube_pass_done *done; /* runs on the loop thread, never from within a call of this interface */
+    size_t calls_max;      /* limit of calls in flight */
+    kube_pass_done *done;  /* runs on the loop thread, never from within a call of this interface */
     void *context;
     struct kube_own_writes *writes; /* writes of the workload; NULL: they are not tracked */
 
     struct kube_object *workload;
     struct arena *arena; /* holds the plan */
 
-    int stage;
-    size_t position;
+    int stage;        /* number of the current stage */
+    size_t position;  /* counter of start_next() within the stage */
     bool failed;      /* the controller must repeat the pass, which still runs to its end */
     bool unreachable; /* the pass was aborted because the server did not answer */
     /* Only one call is in flight until the first answer arrives. The caller sets this if the server
@@ -50,35 +51,39 @@ struct kube_pass {
     bool probes;
 
     /* Private. */
-    VEC(struct kube_object *) held;
-    size_t under_way;
-    struct loop_task end;
-    struct list_link link; /* in the `list` of kube_pass_init() */
+    VEC(struct kube_object *) held; /* the references of kube_pass_hold() */
+    size_t under_way;               /* number of calls in flight */
+    struct loop_task end;           /* calls `done` */
+    struct list_link link;          /* in the `list` of kube_pass_init() */
 };
 
-/* The caller sets the first block of members afterwards. `list` contains all passes of a controller
- * that are not released yet, in no particular order. It starts empty. */
+/* Adds the pass to `list`, the passes of a controller that are not released yet, in no particular
+ * order. The caller sets the first block of members afterwards. */
 void kube_pass_init(struct kube_pass *pass, struct list_head *list, struct kube_object *workload);
-/* May be called with calls in flight if the client was freed before. */
+/* Removes the pass from its list and frees what it holds, but not struct kube_pass. May be called
+ * with calls in flight only if the client was freed before. */
 void kube_pass_release(struct kube_pass *pass);
 
 /* Keeps a reference to the object until the pass is released. Returns its tree. */
 const struct json *kube_pass_hold(struct kube_pass *pass, struct kube_object *object);
+/* Like kube_pass_hold(), for `count` objects. The returned array is in the arena of the pass. */
 const struct json **kube_pass_hold_all(struct kube_pass *pass, struct kube_object *const *objects,
                                        size_t count);
-/* Like kube_pass_hold(), for all objects of a map, sorted by name. */
+/* Like kube_pass_hold_all(), for all objects of a map, sorted by their names. */
 const struct json **kube_pass_hold_map(struct kube_pass *pass, const struct map *objects,
                                        size_t *ret_count);
 
+/* Starts the first stage and returns. `done` runs later, even if no stage has a call. */
 void kube_pass_start(struct kube_pass *pass);
-void kube_pass_answered(struct kube_pass *pass); /* one call has ended, with or without success */
+/* Must be called when a call has ended, with or without success. Starts further calls. */
+void kube_pass_answered(struct kube_pass *pass);
 
 /* Returns whether the server answered with this error. Without an answer it is unknown whether the
  * call had an effect. */
 bool kube_pass_has_answer(const struct err *err);
-/* Ends the pass after the calls in flight, because the workload could not be written or a call got
- * no answer. Sets `failed`, so that the pass is repeated; clears it if `err` says that the workload
- * is gone. The caller must still call kube_pass_answered(). */
+/* Lets the pass end after the calls in flight. Used if the workload could not be written or a call
+ * got no answer. Sets `failed`, so that the pass is repeated, or clears it if `err` says that the
+ * workload does not exist (ERR_NOT_FOUND). The caller must still call kube_pass_answered(). */
 void kube_pass_abort(struct kube_pass *pass, const struct err *err);
 /* Records a write of the workload in `writes`. `workload` is the server's answer. */
 void kube_pass_add_write(struct kube_pass *pass, const struct json *workload);

@@ -10,19 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Estimates the size of a copy that shares nothing: enough to decide whether sharing saves memory.
- */
+/* Returns an estimate of the size of a copy that shares nothing. The estimate decides whether
+ * sharing saves memory. */
 static size_t object_estimate_size(const struct json *json)
 {
-    size_t weight = sizeof(*json) + (json->name ? strlen(json->name) + 1 : 0);
+    size_t size = sizeof(*json) + (json->name ? strlen(json->name) + 1 : 0);
     if (json->type == JSON_STRING || json->type == JSON_REAL)
-        return weight + json->size + 1;
+        return size + json->size + 1;
     JSON_EACH (item, json)
-        weight += object_estimate_size(item);
-    return weight;
+        size += object_estimate_size(item);
+    return size;
 }
 
-/* Returns the bytes that a copy takes. */
+/* Returns the number of bytes of a copy that shares parts with `base`; NULL: with nothing. */
 static size_t object_copy_size(const struct json *json, const struct kube_object *base)
 {
     _cleanup_(cleanup_arena) struct arena *draft = arena_new();
@@ -76,6 +76,7 @@ void kube_object_unref(struct kube_object *object)
 
 /* ---- Families -------------------------------------------------------------------------------- */
 
+/* Returns the slot of the object's family. */
 static struct kube_object **family_of(struct kube_object_families *families,
                                       const struct json *json)
 {

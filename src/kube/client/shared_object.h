@@ -8,7 +8,7 @@
 #include "base/json/json.h"
 
 struct kube_object {
-    int references;
+    int references;           /* number of references; the object is freed at 0 */
     struct arena *arena;      /* holds the tree, except for the parts that are shared with `base` */
     struct kube_object *base; /* the object whose parts this tree uses; or NULL */
     struct json *json;
@@ -23,15 +23,17 @@ struct kube_object *kube_object_new(const struct json *json);
  * else. */
 struct kube_object *kube_object_adopt(struct arena *arena, struct json *json);
 struct kube_object *kube_object_ref(struct kube_object *object);
-void kube_object_unref(struct kube_object *object);
+void kube_object_unref(struct kube_object *object); /* NULL-safe */
 
 /* Saves memory for similar objects, such as the pods of a job. One object of each family is stored
  * completely, and the others share its equal parts. Objects belong to one family if they are in one
  * namespace, their names differ only after the last dash, and their status has the same number of
- * fields. The table has a fixed number of slots; after a collision, less is shared. */
+ * fields. The table has one slot per hash of a family. Families with the same hash replace the
+ * stored objects of each other, so that less is shared. */
 enum { KUBE_OBJECT_FAMILIES_MAX = 64 };
-struct kube_object_families { /* zero-initialized */
-    struct kube_object *bases[KUBE_OBJECT_FAMILIES_MAX];
+/* Zeroed memory is an empty table. */
+struct kube_object_families {
+    struct kube_object *bases[KUBE_OBJECT_FAMILIES_MAX]; /* the stored objects */
 };
 void kube_object_families_release(struct kube_object_families *families);
 

@@ -27,11 +27,11 @@ static bool line_is_blank(const char *line, size_t size)
     return true;
 }
 
-int watch_decoder_read(struct arena *arena, const char *line, size_t size, struct watch_event *ret,
+int watch_decoder_read(struct arena *arena, const char *line, size_t size, struct watch_change *ret,
                        struct err *err)
 {
     static const char *const TYPES[] = {"ADDED", "MODIFIED", "DELETED", "BOOKMARK"};
-    *ret = (struct watch_event){0};
+    *ret = (struct watch_change){0};
     if (line_is_blank(line, size))
         return 0;
     struct json *json = NULL;
@@ -44,25 +44,27 @@ int watch_decoder_read(struct arena *arena, const char *line, size_t size, struc
     const char *type = json_get_string(json, "type", "");
     struct json *object = json_get(json, "object");
     if (!object || object->type != JSON_OBJECT)
-        return err_set(err, ERR_INTERNAL, "watch: an event '%.32s' without an object", type);
+        return err_set(err, ERR_INTERNAL, "watch: the event '%.32s' has no object", type);
     if (str_eq(type, "ERROR")) {
         int result = kube_status_to_err(object, err);
-        return result < 0 ? result : err_set(err, ERR_INTERNAL, "watch: an error of success");
+        return result < 0
+                   ? result
+                   : err_set(err, ERR_INTERNAL, "watch: an ERROR event has the status Success");
     }
     for (size_t i = 0; i < ARRAY_SIZE(TYPES); i++) {
         if (str_eq(type, TYPES[i])) {
-            *ret = (struct watch_event){TYPES[i], object};
+            *ret = (struct watch_change){TYPES[i], object};
             return 0;
         }
     }
     return err_set(err, ERR_INTERNAL, "watch: unknown event type '%.32s'", type);
 }
 
-/* Sets *ret_stop if the callback returned false. */
+/* Decodes one line and calls `event`. Sets *ret_stop if the callback returned false. */
 static int decode_line(struct watch_decoder *decoder, const char *line, size_t size,
                        watch_decoder_event *event, void *context, bool *ret_stop, struct err *err)
 {
-    struct watch_event read;
+    struct watch_change read;
     arena_reset(decoder->arena);
     int result = watch_decoder_read(decoder->arena, line, size, &read, err);
     if (result == 0 && read.object)
@@ -106,5 +108,5 @@ int watch_decoder_end(const struct watch_decoder *decoder, struct err *err)
 {
     if (line_is_blank(decoder->line.data, decoder->line.size))
         return 0;
-    return err_set(err, ERR_UNAVAILABLE, "watch: the stream ended within an event");
+    return err_set(err, ERR_UNAVAILABLE, "watch: the stream ended in the middle of an event");
 }

@@ -21,19 +21,19 @@ void watch_decoder_release(struct watch_decoder *decoder);
  * to stop decoding, for example because the watch was stopped. */
 typedef bool watch_decoder_event(void *context, const char *type, struct json *object);
 
-/* Returns 0, the error of the server's ERROR event (-ERR_EXPIRED for 410), -ERR_TOO_LARGE, or
- * -ERR_INTERNAL for a line that is no event. After a failure, and after the callback returned
- * false, the decoder must not be used again. */
+/* Decodes the data and calls `event` for each complete line. Returns 0, the error of the server's
+ * ERROR event (-ERR_EXPIRED for 410), -ERR_TOO_LARGE, or -ERR_INTERNAL for a line that is no event.
+ * After a failure, and after the callback returned false, the decoder must not be used again. */
 int watch_decoder_feed(struct watch_decoder *decoder, const void *data, size_t size,
                        watch_decoder_event *event, void *context, struct err *err);
 
-/* Decodes one line into the arena. Needs no decoder, so any thread may call it. `ret->type` is NULL
- * for a blank line. Fails like watch_decoder_feed(). */
-struct watch_event {
-    const char *type; /* static */
-    struct json *object;
+struct watch_change {
+    const char *type;    /* "ADDED", "MODIFIED", "DELETED" or "BOOKMARK"; NULL for a blank line */
+    struct json *object; /* NULL for a blank line */
 };
-int watch_decoder_read(struct arena *arena, const char *line, size_t size, struct watch_event *ret,
+/* Decodes one line. The object of *ret is in the arena. Needs no decoder, so any thread may call
+ * it. Returns the codes of watch_decoder_feed(). */
+int watch_decoder_read(struct arena *arena, const char *line, size_t size, struct watch_change *ret,
                        struct err *err);
 
 /* Must be called at the end of the stream. Returns 0, or -ERR_UNAVAILABLE if the last line is

@@ -1,6 +1,6 @@
-/* The queue of keys; see workqueue.h. A key has an entry from its first addition until it has no
- * work and no backoff. Work is started from a loop task, never from within workqueue_add() or
- * workqueue_done(). */
+/* Implements the queue of keys; see workqueue.h. A key has an entry from its first addition until
+ * it has no work, no delay and no failures. Work is started from a loop task, never from within
+ * workqueue_add() or workqueue_done(). */
 #include "kube/client/workqueue.h"
 
 #include "base/map.h"
@@ -13,13 +13,13 @@ enum { BACKOFF_FIRST_MS = 5, BACKOFF_MAX_MS = 30 * 1000, FAILURES_MAX = 32 };
 struct entry {
     struct workqueue *queue;
     char *key;
-    struct entry *next; /* next waiting entry */
-    bool waiting;
-    bool running;
-    bool again;   /* the key was added while its work runs */
-    bool called;  /* the worker function is running, so `key` must not be freed */
-    int failures; /* failures in a row */
-    struct loop_timer delay;
+    struct entry *next;      /* next waiting entry */
+    bool waiting;            /* the entry is in the queue */
+    bool running;            /* the work on the key is in progress */
+    bool again;              /* the key was added while its work runs */
+    bool called;             /* the worker function is running, so `key` must not be freed */
+    int failures;            /* failures in a row */
+    struct loop_timer delay; /* expires when the key is to be added again */
 };
 
 struct workqueue {
@@ -29,10 +29,11 @@ struct workqueue {
     void *context;
     struct map entries;
     struct entry *first, **last; /* waiting entries, in the order of their addition */
-    size_t waiting, running;
-    struct loop_task task;
-    /* `freed`: a worker freed the queue. The memory is freed when the worker returns. */
-    bool dispatching, freed;
+    size_t waiting;              /* number of waiting entries */
+    size_t running;              /* number of keys whose work is in progress */
+    struct loop_task task;       /* starts the work on waiting keys */
+    bool dispatching;            /* the task is running */
+    bool freed; /* a worker freed the queue; the memory is freed when the worker returns */
 };
 
 static void workqueue_dispatch(struct loop_task *task);

@@ -10,16 +10,19 @@
 
 struct workqueue;
 
-/* Starts the work on a key. When the work has ended, at once or later, workqueue_done() must be
- * called. */
+/* Starts the work on a key. When the work has ended, within this call or later, workqueue_done() or
+ * workqueue_defer() must be called. `key` is valid until the worker has returned and the work has
+ * ended. */
 typedef void workqueue_worker(void *context, const char *key);
 
+/* Runs `worker` on the loop thread, for at most `parallel` keys at once (0 counts as 1). */
 struct workqueue *workqueue_new(struct loop *loop, size_t parallel, workqueue_worker *worker,
                                 void *context);
 /* Frees the queue. May be called from within a worker. No worker starts afterwards, and work in
- * progress must not call workqueue_done(). */
+ * progress must not call workqueue_done(). Returns NULL. NULL-safe. */
 struct workqueue *workqueue_free(struct workqueue *queue);
 
+/* Queues the key. If work on the key is in progress, the key is queued when the work has ended. */
 void workqueue_add(struct workqueue *queue, const char *key);
 /* Adds the key after the delay. If a key has several delays, only the delay that ends first
  * counts. */
@@ -29,8 +32,8 @@ void workqueue_add_after(struct workqueue *queue, const char *key, int64_t delay
  * 30 s). Otherwise the backoff is reset. */
 void workqueue_done(struct workqueue *queue, const char *key, bool failed);
 
-/* Ends the work on the key if it could not begin. The key is added again after the delay. This does
- * not count as a failure and resets the backoff. */
+/* Like workqueue_done(), for work that could not begin. Adds the key again after the delay. Does
+ * not count as a failure, and resets the backoff. */
 void workqueue_defer(struct workqueue *queue, const char *key, int64_t delay_ms);
 
 /* Returns the number of keys that wait for a worker. Delayed and running keys do not count. */

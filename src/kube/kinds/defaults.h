@@ -1,5 +1,5 @@
 /* Sets defaults: a member that is missing, null or "" gets the value; any other member keeps its
- * own. */
+ * value. */
 #ifndef TRAINYARD_KUBE_KINDS_DEFAULTS_H
 #define TRAINYARD_KUBE_KINDS_DEFAULTS_H
 

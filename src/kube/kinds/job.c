@@ -23,20 +23,23 @@ static void add_label(struct arena *arena, struct json *labels, const char *key,
         json_set_string(arena, labels, key, value);
 }
 
-static bool may_hold(const struct json *object, const char *name)
+/* Returns whether the member is an object, or is missing and can be added as one. */
+static bool may_become_object(const struct json *object, const char *name)
 {
     const struct json *value = json_get(object, name);
     return !value || value->type == JSON_NULL || value->type == JSON_OBJECT;
 }
 
-/* The selector contains the uid of the job. Therefore it does not match the pods of an earlier job
- * of the same name. */
+/* Adds labels to the pod template and a selector for them. The selector contains the uid of the
+ * job. Therefore it does not match the pods of an earlier job of the same name. Validation reports
+ * members of wrong types. */
 static void generate_selector(struct arena *arena, struct json *job, struct json *spec)
 {
     struct json *template_ = json_get(spec, "template");
-    if (!may_hold(spec, "selector") || !template_ || template_->type != JSON_OBJECT ||
-        !may_hold(template_, "metadata") || !may_hold(json_get(template_, "metadata"), "labels") ||
-        !may_hold(json_get(spec, "selector"), "matchLabels"))
+    if (!may_become_object(spec, "selector") || !template_ || template_->type != JSON_OBJECT ||
+        !may_become_object(template_, "metadata") ||
+        !may_become_object(json_get(template_, "metadata"), "labels") ||
+        !may_become_object(json_get(spec, "selector"), "matchLabels"))
         return;
     struct json *labels =
         json_ensure_object(arena, json_ensure_object(arena, template_, "metadata"), "labels");

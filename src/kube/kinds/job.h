@@ -10,6 +10,7 @@
 #define JOB_UID_LABEL      "batch.kubernetes.io/controller-uid"
 #define JOB_UID_LABEL_OLD  "controller-uid"
 
+/* The validation hook of the row. */
 void kube_job_validate(struct field_errors *errors, const struct json *job, const struct json *old);
 
 #endif

@@ -1,5 +1,5 @@
-/* Validates Jobs, with Kubernetes' messages. Fields that have no effect here are refused instead of
- * silently ignored. */
+/* Validates Jobs, with Kubernetes' messages. Refuses the fields of features that this program
+ * lacks, instead of ignoring them silently. */
 #include "kube/kinds/job.h"
 
 #include "base/mem.h"
@@ -57,13 +57,13 @@ static void validate_mode(struct field_errors *errors, const struct json *job,
 }
 
 /* Refuses the features of Kubernetes' Job controller that this program does not support. */
-static void refuse_undone(struct field_errors *errors, const struct json *spec)
+static void refuse_unsupported(struct field_errors *errors, const struct json *spec)
 {
     static const char *const rows[][2] = {
         {"backoffLimitPerIndex", "retries are counted over the whole job here: use backoffLimit"},
         {"maxFailedIndexes", "retries are counted over the whole job here: use backoffLimit"},
         {"podFailurePolicy", "every failure counts the same here: use backoffLimit, and let the "
-                             "program exit 0 for what is none"},
+                             "program exit with 0 in cases that are not failures"},
         {"successPolicy", "a job is complete here when all its indexes have succeeded"},
     };
     static const char *const replacements[] = {"Failed", "TerminatingOrFailed", NULL};
@@ -77,7 +77,7 @@ static void refuse_undone(struct field_errors *errors, const struct json *spec)
     const char *manager = json_get_string(spec, "managedBy", "");
     if (manager[0] && !str_eq(manager, "kubernetes.io/job-controller"))
         field_forbidden(errors, "spec.managedBy",
-                        "not supported by trainyard: every job is managed by its own controller");
+                        "not supported by trainyard: the built-in controller manages every job");
     const char *replacement = json_get_string(spec, "podReplacementPolicy", "Failed");
     if (!str_eq(replacement, "Failed") && !str_eq(replacement, "TerminatingOrFailed"))
         field_unsupported(errors, "spec.podReplacementPolicy", replacement, replacements);
@@ -174,7 +174,7 @@ void kube_job_validate(struct field_errors *errors, const struct json *job, cons
     const struct json *spec = json_get(job, "spec");
     validate_numbers(errors, spec);
     validate_mode(errors, job, spec);
-    refuse_undone(errors, spec);
+    refuse_unsupported(errors, spec);
     validate_template(errors, spec);
     validate_selector(errors, job, spec);
     if (old)

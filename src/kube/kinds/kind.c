@@ -1,4 +1,4 @@
-/* Functions that read one row; see kind.h. */
+/* Answers questions about one row; see kind.h. */
 #include "kube/kinds/kind.h"
 
 #include "base/str.h"

@@ -2,9 +2,10 @@
  * objects, the columns of `kubectl get`, its defaults and its validation. Everything that depends
  * on a kind reads its row: discovery, routing, decoding, validation, tables, OpenAPI.
  *
- * The rows of Kubernetes' own kinds are in kube/kinds/ (kinds.h lists them), training kinds in
- * operator/kind/, Workflow in pipeline/, CustomResourceDefinition in engine/crd/. row.h explains
- * how to write a row. Rows of custom resources are made at run time (engine/crd/).
+ * The rows of Kubernetes' own kinds and of PodGroups are in kube/kinds/ (kinds.h lists them), those
+ * of training kinds in operator/kind/, that of Workflow in pipeline/ and that of
+ * CustomResourceDefinition in engine/crd/. row.h explains how to write a row. Rows of custom
+ * resources are made at run time (engine/crd/).
  *
  * The hooks of a row are pure functions. A hook that needs the state of an API server (a quota, a
  * free address) is not part of the row: engine/hooks.c adds it. */
@@ -31,7 +32,8 @@ enum kube_verb {
     VERB_WATCH = 1 << 7,
     VERB_LAST = VERB_WATCH,
 };
-/* Returns the verb's name in RBAC and discovery, such as "deletecollection". */
+/* Returns the verb's name in RBAC and discovery, such as "deletecollection"; "" for a combination
+ * of verbs. */
 const char *kube_verb_name(enum kube_verb verb);
 
 enum kube_subresource_id {
@@ -55,7 +57,7 @@ struct kube_scale_paths {
     const char *spec_path;     /* the number of replicas wanted: "spec.replicas" */
     const char *status_path;   /* the number of replicas that exist */
     const char *selector_path; /* the selector of the pods: a string, or a selector object */
-    const char *any_case;      /* a name in the paths whose case does not matter; or NULL */
+    const char *any_case;      /* a name in the paths that is matched in any case; or NULL */
     bool makes_spec; /* a missing spec_path reads as 0, and a write of the Scale creates it */
 };
 
@@ -65,7 +67,7 @@ struct kube_subresource {
     const char *kind;                   /* the kind of the body, for discovery */
     const char *group, *version;        /* the group and version of `kind`; NULL: as the resource */
     const struct schema_object *schema; /* the type of the body; NULL: the kind's own, or none */
-    unsigned verbs;
+    unsigned verbs;                     /* enum kube_verb */
     const struct kube_scale_paths *scale; /* only for SUB_SCALE */
 };
 
@@ -88,7 +90,7 @@ struct kube_kind_hooks {
     void (*defaults)(struct arena *arena, struct json *object);
     /* Runs only on create. Sets fields that only the server may set, such as the first status. */
     void (*create)(struct arena *arena, struct json *object);
-    /* Runs on every write of the main resource. `old` is NULL on create. */
+    /* Runs on every write of the main resource or of its Scale. `old` is NULL on create. */
     void (*validate)(struct field_errors *errors, const struct json *object,
                      const struct json *old);
 };
@@ -98,8 +100,9 @@ struct kube_kind_hooks {
 struct kube_older_version {
     const char *version;                /* "v1beta1"; NULL ends a list */
     const char *api_version;            /* "kubeflow.org/v1beta1" */
-    const struct schema_object *schema; /* of its objects; NULL: OpenAPI leaves this version out */
-    /* Turns an object that a client wrote in this version into one of the row's version. */
+    const struct schema_object *schema; /* of its objects; NULL: OpenAPI has no type for them */
+    /* Turns an object that a client wrote in this version into one of the row's version. NULL only
+     * in rows that serve no requests (engine/crd/). */
     void (*convert)(struct arena *arena, struct json *object);
 };
 
@@ -114,7 +117,7 @@ struct kube_kind {
     const char *const *short_names; /* ends with NULL, like all lists here; NULL: none */
     const char *const *categories;
     const char *const *fields; /* field selectors besides metadata.name and metadata.namespace */
-    unsigned verbs;
+    unsigned verbs;            /* enum kube_verb */
     const struct kube_subresource *subresources; /* ends with id SUB_NONE */
     const struct schema_object *schema;          /* the type of its objects */
     enum schema_form form;                       /* how its objects are decoded */
@@ -134,12 +137,13 @@ struct kube_kind {
     const char *warning;        /* sent to clients that use this version; NULL: none */
 };
 
-/* Whether clients may use the kind in this version: the row's own, or an older one. */
+/* Returns whether clients may use the kind in this version: the row's own, or an older one. */
 bool kube_kind_serves_version(const struct kube_kind *kind, const char *version);
-/* Returns NULL if the kind has no such subresource. */
+/* Returns the subresource of this name; NULL if the kind has none. */
 const struct kube_subresource *kube_subresource(const struct kube_kind *kind, const char *name);
+/* Returns whether the kind has the subresource "status". */
 bool kube_kind_has_status(const struct kube_kind *kind);
-/* Whether a field selector may name the path. */
+/* Returns whether a field selector may name the path. */
 bool kube_kind_selects_field(const struct kube_kind *kind, const char *path);
 /* Returns the columns of the kind, or the columns name and age if it has no columns. */
 const struct kube_columns *kube_kind_columns(const struct kube_kind *kind);

@@ -12,7 +12,8 @@
 
 #include <string.h>
 
-static void take_missing(struct arena *arena, struct json *item, const char *to, const char *from)
+/* Copies the amounts that the map `from` of the item has and its map `to` lacks. */
+static void copy_missing(struct arena *arena, struct json *item, const char *to, const char *from)
 {
     if (json_count(json_get(item, from)) == 0)
         return;
@@ -34,9 +35,9 @@ static void limit_range_defaults(struct arena *arena, struct json *range)
     JSON_EACH (item, json_at(range, "spec", "limits", NULL)) {
         if (!str_eq(json_get_string(item, "type", ""), "Container"))
             continue;
-        take_missing(arena, item, "default", "max");
-        take_missing(arena, item, "defaultRequest", "default");
-        take_missing(arena, item, "defaultRequest", "min");
+        copy_missing(arena, item, "default", "max");
+        copy_missing(arena, item, "defaultRequest", "default");
+        copy_missing(arena, item, "defaultRequest", "min");
     }
 }
 
@@ -47,8 +48,8 @@ static struct kube_quantity quantity_of(const struct json *value)
     return quantity;
 }
 
-/* Adds an error if the first of two amounts of a resource is greater than the second. As in
- * Kubernetes, the error is at `field` and shows the amount in `shown`. */
+/* Adds an error for each resource whose amount in the map `less` is greater than its amount in the
+ * map `more`. As in Kubernetes, the error is at `field` and shows the amount in `shown`. */
 static void validate_order(struct field_errors *errors, const struct json *item, const char *path,
                            const char *less, const char *less_name, const char *more,
                            const char *more_name, const char *field, const char *shown)
@@ -163,7 +164,7 @@ static void limit_range_validate(struct field_errors *errors, const struct json 
     }
 }
 
-static const struct kube_column ROLE_COLUMNS[] = {
+static const struct kube_column LIMIT_RANGE_COLUMNS[] = {
     COLUMN_NAME,
     {"Created At", "date", "", "When the object was created.", 0, table_created_at},
 };
@@ -175,5 +176,5 @@ KUBE_CORE_KIND(KUBE_LIMITRANGES, KUBE_LIMITRANGE_KIND, "limitranges", "LimitRang
     .singular = "limitrange",
     .short_names = NAMES("limits"),
     .verbs = VERBS_ALL,
-    .columns = COLUMNS(ROLE_COLUMNS),
+    .columns = COLUMNS(LIMIT_RANGE_COLUMNS),
     .hooks = {.defaults = limit_range_defaults, .validate = limit_range_validate});

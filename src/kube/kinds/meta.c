@@ -41,6 +41,8 @@ void meta_prepare_create(struct arena *arena, const struct kube_kind *resource, 
     meta_set_time(arena, meta, "creationTimestamp", now_ms);
 }
 
+/* Returns whether a member of `a` is missing or different in `b`, except for metadata and, unless
+ * `with_status` is set, status. */
 static bool changed_outside_metadata(const struct json *a, const struct json *b, bool with_status)
 {
     JSON_EACH (member, a) {

@@ -1,4 +1,4 @@
-/* Validates metadata, with Kubernetes' messages. */
+/* Validates metadata, with Kubernetes' messages; see meta.h. */
 #include "kube/kinds/meta.h"
 
 #include "base/str.h"
@@ -54,8 +54,8 @@ const char *meta_name_complaint(enum kube_name_rule rule, const char *name)
     return NULL;
 }
 
-/* Whether the text has the form of label values and of the last part of qualified names: letters,
- * digits, '-', '_' and '.', with a letter or digit at both ends. */
+/* Returns whether the text has the form of label values and of the last part of qualified names:
+ * letters, digits, '-', '_' and '.', with a letter or digit at both ends. */
 static bool has_plain_letters(const char *text)
 {
     size_t size = strlen(text);
@@ -177,7 +177,8 @@ static void validate_owners(struct field_errors *errors, const struct json *owne
     }
 }
 
-/* A finalizer without a domain must be one of Kubernetes' own, except on custom resources. */
+/* Validates a finalizer. Without a domain it must be one of Kubernetes' own. `custom`: the kind is
+ * not one of Kubernetes, and this rule does not apply. */
 static void validate_finalizer(struct field_errors *errors, bool custom, const char *text,
                                size_t position)
 {

@@ -1,4 +1,4 @@
-/* NodeMetrics and PodMetrics: their rows. The CPU time and memory of nodes and pods are measured on
+/* NodeMetrics and PodMetrics: their rows. The CPU and memory usage of nodes and pods is measured on
  * request and never stored. */
 #include "kube/kinds/row.h"
 

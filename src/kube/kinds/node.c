@@ -25,6 +25,7 @@ static void node_defaults(struct arena *arena, struct json *node)
     }
 }
 
+/* Adds the taint of a node that is not ready. The taint is removed when the node is ready. */
 static void node_create(struct arena *arena, struct json *node)
 {
     struct json *taints =

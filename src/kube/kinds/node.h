@@ -1,4 +1,5 @@
-/* The keys of the taints that show the state of a node. */
+/* The keys of the taints that show the state of a node. The taint controller sets and removes these
+ * taints. */
 #ifndef TRAINYARD_KUBE_KINDS_NODE_H
 #define TRAINYARD_KUBE_KINDS_NODE_H
 

@@ -31,7 +31,7 @@ struct json *kube_priority_class_system(struct arena *arena, size_t position)
 }
 
 /* Returns why a class whose name starts with "system-" is refused, or NULL if it is one of the two
- * built-in classes and has that class's value. */
+ * built-in classes, has that class's value and is not the global default. */
 static const char *system_complaint(struct arena *arena, const struct json *class_)
 {
     const char *name = kube_meta_name(class_);

@@ -1,4 +1,4 @@
-/* See resource_name.h. */
+/* Holds the table of known resources and checks names against it; see resource_name.h. */
 #include "kube/kinds/resource_name.h"
 
 #include "base/mem.h"
@@ -8,15 +8,15 @@
 #include <string.h>
 
 enum {
-    CONTAINER = 1 << 0,
-    QUOTA = 1 << 1,
-    INTEGER = 1 << 2,
-    POD = 1 << 3, /* a quota with a scope can count it, because it belongs to pods */
+    CONTAINER = 1 << 0, /* a container may request the resource */
+    QUOTA = 1 << 1,     /* a quota may count it */
+    INTEGER = 1 << 2,   /* its amounts are integers */
+    POD = 1 << 3,       /* a quota with a scope can count it, because it belongs to pods */
 };
 
 static const struct {
     const char *name;
-    unsigned is;
+    unsigned flags;
 } NAMES[] = {
     {"configmaps", QUOTA | INTEGER},
     {"cpu", CONTAINER | QUOTA | POD},
@@ -45,7 +45,7 @@ static int flags_of(const char *name)
 {
     for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++)
         if (str_eq(name, NAMES[i].name))
-            return (int)NAMES[i].is;
+            return (int)NAMES[i].flags;
     if (str_has_prefix(name, "hugepages-"))
         return CONTAINER | QUOTA;
     return str_has_prefix(name, "requests.hugepages-") ? QUOTA : -1;

@@ -15,10 +15,10 @@ enum resource_use {
  * use. */
 void resource_name_validate(struct field_errors *errors, enum resource_use use, const char *name,
                             const char *field);
-/* Whether amounts of the resource must be integers. */
+/* Returns whether amounts of the resource must be integers. */
 bool resource_name_is_integer(const char *name);
-/* Whether a quota with a scope can count the resource. Such a quota applies to some pods and to no
- * other objects. `best_effort`: the scope is BestEffort. */
+/* Returns whether a quota with a scope can count the resource. Such a quota applies to some pods
+ * and to no other objects. `best_effort`: the scope is BestEffort. */
 bool resource_name_is_of_pods(const char *name, bool best_effort);
 
 #endif

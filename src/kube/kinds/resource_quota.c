@@ -42,8 +42,8 @@ static bool is_scope(const char *name)
     return false;
 }
 
-/* Whether a quota with this scope can count all resources in `hard`. Scopes select pods and no
- * other objects. */
+/* Returns whether a quota with this scope can count all resources in `hard`. All scopes except
+ * VolumeAttributesClass select pods and no other objects. */
 static bool scope_fits(const char *scope, const struct json *hard)
 {
     JSON_EACH (item, hard) {

@@ -21,7 +21,7 @@
 #define NAMESPACED   true
 #define CLUSTER_WIDE false
 
-/* Define a kind of a named group, and a kind of the core group. */
+/* KUBE_KIND() defines a kind of a named group, and KUBE_CORE_KIND() a kind of the core group. */
 #define KUBE_KIND(resource_, row_, group_, version_, plural_, kind_, namespaced_, ...)             \
     DEFINE_KIND(resource_, row_, group_, version_, plural_, kind_, namespaced_,                    \
                 group_ "/" version_, plural_ "." group_, __VA_ARGS__)

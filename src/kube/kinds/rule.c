@@ -177,6 +177,7 @@ void rule_file_path(struct field_errors *errors, const char *path, const char *f
         field_invalid(errors, field, json_string(errors->arena, path), "must not start with '..'");
 }
 
+/* Validates one entry of matchExpressions. */
 static void check_expression(struct field_errors *errors, const struct json *expression,
                              const char *field)
 {

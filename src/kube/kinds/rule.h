@@ -15,19 +15,21 @@ void rule_nonnegative(struct field_errors *errors, const struct json *object, co
 /* Both values must be equal, or both absent. Otherwise adds the error "field is immutable". */
 void rule_immutable(struct field_errors *errors, const struct json *value, const struct json *old,
                     const char *field);
-/* Whether both values are equal, or both absent. */
+/* Returns whether both values are equal, or both absent. */
 bool rule_same(const struct json *a, const struct json *b);
-/* Whether the value is set: it is neither absent, null, "", an empty list nor an empty object. */
+/* Returns whether the value is set: it is neither absent, null, "", an empty list nor an empty
+ * object. */
 bool rule_is_set(const struct json *value);
-/* Adds the name to the set. Returns whether it was in the set before. "" is never in the set. Used
- * for lists whose elements must differ. Comparing all pairs would take minutes for 100,000
+/* Adds the name to the set. Returns whether the name was in the set before; always false for "".
+ * Used for lists whose elements must differ. Comparing all pairs would take minutes for 100,000
  * elements. */
 bool rule_seen(struct map *seen, const char *name);
 
-/* Whether the object has the member and its value is not null. */
+/* Returns whether the object has the member and its value is not null. */
 bool rule_has(const struct json *object, const char *name);
 
-/* The member must be one of the words (NULL-terminated) or absent; see field_unsupported(). */
+/* The member must be one of the words (NULL-terminated), absent or "". Otherwise adds an error by
+ * field_unsupported(). */
 void rule_word(struct field_errors *errors, const struct json *object, const char *name,
                const char *const *words, const char *field);
 /* The member must be a number within the bounds, or absent. */
@@ -36,36 +38,37 @@ void rule_range(struct field_errors *errors, const struct json *object, const ch
 /* The member must be greater than 0. An absent member counts as 0. */
 void rule_positive(struct field_errors *errors, const struct json *object, const char *name,
                    const char *field);
-/* The number must be from 1 to 65535. */
+/* The number must be from 1 to 65535. An absent number counts as 0. */
 void rule_port(struct field_errors *errors, const struct json *number, const char *field);
-/* Validate the name of a container port, and a port that is either a number or such a name. */
+/* Validates the name of a container port. */
 void rule_port_name(struct field_errors *errors, const char *name, const char *field);
+/* Validates a port that is either a number or the name of a container port. */
 void rule_port_or_name(struct field_errors *errors, const struct json *port, const char *field);
 /* Validates a key of a ConfigMap or Secret. */
 void rule_config_key(struct field_errors *errors, const char *key, const char *field);
-/* The member must be a name of another object that is valid by `rule`. An empty name is an error
- * only if `needed` is set. */
+/* The member must be a name that is valid by `rule`. An empty or absent name is an error only if
+ * `needed` is set. */
 void rule_name(struct field_errors *errors, const struct json *object, const char *name,
                enum kube_name_rule rule, bool needed, const char *field);
-/* rule_address.c: rule_address() validates an IP address and returns whether it is valid.
- * rule_address_outside() refuses a valid address that is unspecified, loopback, link-local or
- * link-local multicast. */
+/* Validates an IP address. Returns whether the address is valid. */
 bool rule_address(struct field_errors *errors, const struct json *address, const char *field);
+/* Refuses an address that is unspecified, loopback, link-local or link-local multicast. The caller
+ * has checked the address with rule_address(). */
 void rule_address_outside(struct field_errors *errors, const struct json *address,
                           const char *field);
 /* Validates a range of addresses such as "10.9.8.0/24". */
 void rule_address_range(struct field_errors *errors, const struct json *range, const char *field);
-/* rule_relative_path() refuses an absolute path and a path with a part "..". rule_no_backsteps()
- * only refuses a path with a part "..". */
+/* Refuses an absolute path and a path with a part "..". */
 void rule_relative_path(struct field_errors *errors, const char *path, const char *field);
+/* Refuses a path with a part "..". */
 void rule_no_backsteps(struct field_errors *errors, const char *path, const char *field);
-/* Validates the relative path of a file in a volume. Names that start with ".." are reserved for
- * the node. */
+/* Validates the relative path of a file in a volume. Refuses a path that starts with "..", because
+ * the node uses such names. */
 void rule_file_path(struct field_errors *errors, const char *path, const char *field);
 
 /* Validates a LabelSelector {matchLabels, matchExpressions}. */
 void rule_selector(struct field_errors *errors, const struct json *selector, const char *field);
-/* rule_template.c: validates a PodTemplateSpec with its labels, annotations and pod spec. */
+/* Validates a PodTemplateSpec with its labels, annotations and pod spec. */
 void rule_template(struct field_errors *errors, const struct json *template_, const char *field);
 /* Like rule_template(), but for a kind whose objects are stored as the client wrote them, without
  * defaults. The restart policy of the template is not validated, because the controller of the kind

@@ -1,4 +1,4 @@
-/* Validates addresses; see rule.h. */
+/* Validates IP addresses and address ranges; see rule.h. */
 #include "kube/kinds/rule.h"
 
 #include "base/mem.h"
@@ -23,7 +23,8 @@ bool rule_address(struct field_errors *errors, const struct json *address, const
     return false;
 }
 
-/* Returns true if the text is an IPv4 address or an IPv4-mapped IPv6 address. */
+/* Returns true if the text is an IPv4 address or an IPv4-mapped IPv6 address, which sets *ret4.
+ * Otherwise sets *ret6 if the text is an IPv6 address. */
 static bool read_address(const char *text, struct in6_addr *ret6, uint32_t *ret4)
 {
     struct in_addr four;

@@ -1,4 +1,4 @@
-/* Validation of pod templates; see rule.h. */
+/* Validates pod templates; see rule.h. */
 #include "kube/kinds/meta.h"
 #include "kube/kinds/pod/pod.h"
 #include "kube/kinds/rule.h"

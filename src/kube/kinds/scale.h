@@ -7,6 +7,7 @@
 #include "kube/table/table.h"
 
 extern const struct kube_resource KUBE_SCALES;
+/* What `kubectl get` shows of a Scale. */
 extern const struct kube_columns KUBE_SCALE_COLUMNS;
 
 #endif

@@ -29,6 +29,8 @@ static void add_protection(struct arena *arena, struct json *object, const char 
         kube_meta_add_finalizer(arena, object, finalizer);
 }
 
+/* Validates a list of access modes. `missing` is the detail of the error about an empty list; or
+ * NULL. */
 static void validate_modes(struct field_errors *errors, const struct json *modes,
                            const char *missing, const char *field)
 {
@@ -98,9 +100,9 @@ static void validate_shrink(struct field_errors *errors, const struct json *clai
                             const struct json *old)
 {
     struct kube_quantity wanted = storage_at(json_at(claim, "spec", "resources", "requests", NULL));
-    struct kube_quantity asked = storage_at(json_at(old, "spec", "resources", "requests", NULL));
+    struct kube_quantity stored = storage_at(json_at(old, "spec", "resources", "requests", NULL));
     struct kube_quantity has = storage_at(json_at(old, "status", "capacity", NULL));
-    if (kube_quantity_compare(&wanted, &asked) < 0 && kube_quantity_compare(&wanted, &has) <= 0)
+    if (kube_quantity_compare(&wanted, &stored) < 0 && kube_quantity_compare(&wanted, &has) <= 0)
         field_forbidden(errors, "spec.resources.requests.storage",
                         "field can not be less than status.capacity");
 }
@@ -143,8 +145,8 @@ static void volume_create(struct arena *arena, struct json *volume)
     add_protection(arena, volume, CLAIM_VOLUME_PROTECTION);
 }
 
-/* The sources of a volume in Kubernetes' order, and the fields that each requires. If a volume has
- * two sources, the later one in this order is refused. */
+/* The sources of a volume in Kubernetes' order, and the fields that each source requires. If a
+ * volume has two sources, the later one in this order is refused. */
 static const struct volume_source {
     const char *name;
     const char *needed[2];
@@ -193,7 +195,7 @@ static void validate_source(struct field_errors *errors, const struct volume_sou
 }
 
 /* A volume has exactly one source. A volume that the claim controller makes has no source, but it
- * has the annotation CLAIM_WHERE with the path of its data. */
+ * has the annotation VOLUME_DIRECTORY_ANNOTATION with the path of its data. */
 static void validate_sources(struct field_errors *errors, const struct json *volume)
 {
     const struct json *spec = json_get(volume, "spec");
@@ -207,7 +209,7 @@ static void validate_sources(struct field_errors *errors, const struct json *vol
         else
             validate_source(errors, &SOURCES[i], spec);
     }
-    if (count == 0 && !kube_meta_annotation(volume, CLAIM_WHERE))
+    if (count == 0 && !kube_meta_annotation(volume, VOLUME_DIRECTORY_ANNOTATION))
         field_required(errors, "spec", "must specify a volume type");
 }
 

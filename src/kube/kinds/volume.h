@@ -6,15 +6,17 @@
 #include "base/json/json.h"
 #include "kube/schema/field_error.h"
 
-/* The StorageClass of claims that name none, and the provisioner of that class. */
+/* The StorageClass that the server creates as the default class, and the provisioner of that
+ * class. */
 #define CLAIM_CLASS       "standard"
 #define CLAIM_PROVISIONER "trainyard.dev/directory"
 
 /* The annotation of a volume with the path of its directory below <state>/volumes:
- * "namespace/name". The node reads it, and `kubectl describe pv` shows it. The directory has the
- * name of the claim. For an ephemeral claim it has the name of the volume, so that the next pod of
- * the same name starts with an empty directory. */
-#define CLAIM_WHERE "trainyard.dev/volume"
+ * "namespace/name". The claim controller writes the annotation, and the node reads it
+ * (CLAIM_DATA_ANNOTATION in node/volume/). The directory has the name of the claim. For an
+ * ephemeral claim it has the name of the volume, so that the next pod of the same name starts with
+ * an empty directory. */
+#define VOLUME_DIRECTORY_ANNOTATION "trainyard.dev/volume"
 
 /* The finalizers that protect a claim while a pod uses it, and a volume while it is bound. */
 #define CLAIM_PROTECTION        "kubernetes.io/pvc-protection"

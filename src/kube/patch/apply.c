@@ -11,15 +11,16 @@
 struct applying {
     struct arena *arena;
     const struct managed_write *write;
-    const struct json *live, *config;
-    struct managed_fields managed;
-    struct managed_entry *own;
-    struct json *merged;
-    /* `live` and `merged` compared, for the fields that the write may change */
+    const struct json *live;         /* the stored object, or the zero object for a create */
+    const struct json *config;       /* the applied configuration */
+    struct managed_fields managed;   /* the owners of all fields */
+    struct managed_entry *own_entry; /* the entry of the manager that applies */
+    struct json *merged;             /* the new object */
+    /* The differences between `live` and `merged` in the fields that the write may change. */
     struct typed_comparison comparison;
 };
 
-/* ---- Fields that are not applied any more ---------------------------------------------------- */
+/* ---- Fields that are no longer applied ------------------------------------------------------- */
 
 static struct fieldset fields_of(const struct applying *applying, const struct json *object)
 {
@@ -27,7 +28,7 @@ static struct fieldset fields_of(const struct applying *applying, const struct j
     return typed_with_parents(applying->arena, type, typed_fields(applying->arena, type, object));
 }
 
-static struct fieldset owned_by_anybody(const struct applying *applying)
+static struct fieldset all_owned_fields(const struct applying *applying)
 {
     struct fieldset owned = {0};
     for (const struct managed_entry *entry = applying->managed.first; entry; entry = entry->next)
@@ -42,25 +43,25 @@ static struct json *apply_merged_without(const struct applying *applying, struct
     return rest;
 }
 
-/* Removes the fields that the manager applied last time but not this time, unless another manager
- * owns them.
+/* Removes the fields that the manager applied previously but does not apply now, unless another
+ * manager owns them. `previous` is the set of the previously applied fields.
  *
  * Removing a list element would also remove the fields that other managers set in it. So the
- * function first finds all fields that a removal of the manager's former fields would remove. It
- * keeps the fields that have an owner, and removes the others only if the manager owned them. */
-static void apply_prune(struct applying *applying, struct fieldset last)
+ * function first finds all fields that would disappear with the fields in `previous`. It keeps the
+ * fields that have an owner, and removes the others only if they are in `previous`. */
+static void apply_prune(struct applying *applying, struct fieldset previous)
 {
     struct arena *arena = applying->arena;
-    if (fieldset_is_empty(last))
+    if (fieldset_is_empty(previous))
         return;
-    last = typed_with_parents(arena, applying->write->type, last);
+    previous = typed_with_parents(arena, applying->write->type, previous);
     struct fieldset all = fields_of(applying, applying->merged);
-    struct fieldset kept = fields_of(applying, apply_merged_without(applying, last));
-    kept = fieldset_union(arena, kept, owned_by_anybody(applying));
+    struct fieldset kept = fields_of(applying, apply_merged_without(applying, previous));
+    kept = fieldset_union(arena, kept, all_owned_fields(applying));
     struct json *pruned = apply_merged_without(applying, fieldset_difference(arena, all, kept));
     struct fieldset gone = fieldset_difference(arena, all, fields_of(applying, pruned));
     typed_remove(arena, applying->write->type, applying->merged,
-                 fieldset_intersection(arena, gone, last));
+                 fieldset_intersection(arena, gone, previous));
 }
 
 /* ---- Conflicts ------------------------------------------------------------------------------- */
@@ -71,8 +72,8 @@ static struct fieldset apply_changed_fields(const struct applying *applying)
                           applying->comparison.added);
 }
 
-/* Finds the managers whose fields would change, and returns their number. A change of a field in
- * `allowed` is not a conflict. */
+/* Sets *ret to the other managers that own fields which would be modified or added, and returns
+ * their number. A change of a field in `allowed` is not a conflict. */
 static size_t find_conflicts(const struct applying *applying, struct fieldset allowed,
                              struct apply_conflict **ret)
 {
@@ -84,7 +85,7 @@ static size_t find_conflicts(const struct applying *applying, struct fieldset al
     *ret = ARENA_ARRAY(arena, struct apply_conflict, room);
     for (const struct managed_entry *entry = applying->managed.first; entry; entry = entry->next) {
         struct fieldset fields = fieldset_intersection(arena, entry->fields, change);
-        if (entry != applying->own && !fieldset_is_empty(fields))
+        if (entry != applying->own_entry && !fieldset_is_empty(fields))
             (*ret)[count++] = (struct apply_conflict){.entry = entry, .fields = fields};
     }
     return count;
@@ -95,7 +96,7 @@ static int check_conflicts(const struct applying *applying, struct apply_conflic
 {
     struct apply_conflict *conflicts;
     size_t count = find_conflicts(applying, (struct fieldset){0}, &conflicts);
-    if (count > 0 && apply_last_concerns(applying->write))
+    if (count > 0 && apply_last_is_used(applying->write))
         count = find_conflicts(applying,
                                apply_last_allowed(applying->arena, applying->write, applying->live),
                                &conflicts);
@@ -105,22 +106,22 @@ static int check_conflicts(const struct applying *applying, struct apply_conflic
     return err_set(err, ERR_CONFLICT, "%s", ret->message);
 }
 
-/* Removes the ownership of other managers for fields that were changed or removed. */
+/* Removes the fields that the apply changes or removes from the entries of the other managers. */
 static void take_from_others(struct applying *applying)
 {
     struct arena *arena = applying->arena;
     struct fieldset lost =
         fieldset_union(arena, apply_changed_fields(applying), applying->comparison.removed);
     for (struct managed_entry *entry = applying->managed.first; entry; entry = entry->next)
-        if (entry != applying->own)
+        if (entry != applying->own_entry)
             entry->fields = fieldset_difference(arena, entry->fields, lost);
 }
 
 /* ---- The whole apply ------------------------------------------------------------------------- */
 
-/* Reads the owners from managedFields. If the object has no managedFields, its fields belong to the
- * manager "before-first-apply". */
-static void know_owners(struct applying *applying)
+/* Reads the owners from managedFields. If the object has no valid managedFields, its fields belong
+ * to the manager "before-first-apply". */
+static void read_owners(struct applying *applying)
 {
     struct arena *arena = applying->arena;
     const struct json *list = json_get(json_get(applying->live, "metadata"), "managedFields");
@@ -136,16 +137,18 @@ static void know_owners(struct applying *applying)
                           applying->live);
 }
 
-static void own_config(struct applying *applying, struct fieldset *ret_last)
+/* Makes the fields of the configuration the only fields of the manager's entry. Sets *ret_previous
+ * to the fields that the entry had before. */
+static void claim_config_fields(struct applying *applying, struct fieldset *ret_previous)
 {
     struct arena *arena = applying->arena;
     const struct managed_write *write = applying->write;
-    applying->own = managed_fields_find(&applying->managed, write, true);
-    if (!applying->own)
-        applying->own = managed_fields_add(arena, &applying->managed, write, true);
-    *ret_last = applying->own->fields;
-    applying->own->api_version = write->api_version;
-    applying->own->fields =
+    applying->own_entry = managed_fields_find(&applying->managed, write, true);
+    if (!applying->own_entry)
+        applying->own_entry = managed_fields_add(arena, &applying->managed, write, true);
+    *ret_previous = applying->own_entry->fields;
+    applying->own_entry->api_version = write->api_version;
+    applying->own_entry->fields =
         managed_fields_in_scope(arena, write, typed_fields(arena, write->type, applying->config));
 }
 
@@ -180,15 +183,15 @@ int apply_config(struct arena *arena, const struct managed_write *write, const s
                  struct apply_conflicts *ret_conflicts, struct err *err)
 {
     struct applying applying = {.arena = arena, .write = write, .config = config};
-    struct fieldset last;
+    struct fieldset previous;
     int result = apply_check_config(arena, write, config, err);
     if (result < 0)
         return result;
     applying.live = live ? live : managed_fields_zero(arena, write);
-    know_owners(&applying);
+    read_owners(&applying);
     applying.merged = typed_merge(arena, write->type, applying.live, config);
-    own_config(&applying, &last);
-    apply_prune(&applying, last);
+    claim_config_fields(&applying, &previous);
+    apply_prune(&applying, previous);
     compare_in_scope(&applying);
     if (!force) {
         result = check_conflicts(&applying, ret_conflicts, err);
@@ -196,12 +199,12 @@ int apply_config(struct arena *arena, const struct managed_write *write, const s
             return result;
     }
     take_from_others(&applying);
-    applying.own->fields = managed_fields_strip(arena, applying.own->fields);
+    applying.own_entry->fields = managed_fields_strip(arena, applying.own_entry->fields);
     /* The time is updated only if the object changes. */
     if (!json_equal(applying.merged, applying.live))
-        applying.own->time_ms = write->now_ms;
+        applying.own_entry->time_ms = write->now_ms;
     managed_fields_put(arena, &applying.managed, applying.merged);
-    if (apply_last_concerns(write))
+    if (apply_last_is_used(write))
         apply_last_update(arena, applying.merged, config);
     *ret = applying.merged;
     return 0;

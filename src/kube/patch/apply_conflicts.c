@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONFLICTS_TOLD_MAX = 1000, MESSAGE_MAX = 64 * 1024 };
+enum {
+    CONFLICTS_LISTED_MAX = 1000, /* fields in the message and in the causes; all are counted */
+    MESSAGE_MAX = 64 * 1024,
+};
 
 /* Returns `"kubectl" using v1` or `"operator" with subresource "status"`. */
 static const char *manager_text(struct arena *arena, const struct managed_entry *entry)
@@ -20,15 +23,15 @@ static const char *manager_text(struct arena *arena, const struct managed_entry 
 struct description {
     struct arena *arena;
     struct json *causes;
-    const char *manager;
-    struct buf *lines;
-    size_t count;
+    const char *manager; /* the manager whose fields are being added, as manager_text() writes it */
+    struct buf *lines;   /* the message: one line per manager and per field */
+    size_t count;        /* the number of fields of all managers */
 };
 
 static void conflict_add_path(void *context, const char *path)
 {
     struct description *description = context;
-    if (description->count++ >= CONFLICTS_TOLD_MAX)
+    if (description->count++ >= CONFLICTS_LISTED_MAX)
         return;
     kube_status_add_cause(
         description->arena, description->causes, "FieldManagerConflict", path,

@@ -1,5 +1,5 @@
 /* Reads and updates the annotation in which kubectl's client-side apply keeps the last applied
- * configuration; see apply_internal.h. So a user can switch between client-side and server-side
+ * configuration; see apply_internal.h. This lets a user switch between client-side and server-side
  * apply. */
 #include "base/str.h"
 #include "kube/object.h"
@@ -10,7 +10,7 @@
 
 static const char ANNOTATION[] = "kubectl.kubernetes.io/last-applied-configuration";
 
-bool apply_last_concerns(const struct managed_write *write)
+bool apply_last_is_used(const struct managed_write *write)
 {
     return str_eq(write->manager, "kubectl");
 }
@@ -35,9 +35,9 @@ void apply_last_update(struct arena *arena, struct json *object, const struct js
 {
     if (str_is_empty(kube_meta_annotation(object, ANNOTATION)))
         return;
-    struct json *noted = json_clone(arena, config);
-    if (kube_meta_annotation(noted, ANNOTATION))
-        kube_meta_set_annotation(arena, noted, ANNOTATION, NULL);
+    struct json *saved = json_clone(arena, config);
+    if (kube_meta_annotation(saved, ANNOTATION))
+        kube_meta_set_annotation(arena, saved, ANNOTATION, NULL);
     kube_meta_set_annotation(arena, object, ANNOTATION,
-                             arena_printf(arena, "%s\n", json_to_string(arena, noted)));
+                             arena_printf(arena, "%s\n", json_to_string(arena, saved)));
 }

@@ -48,8 +48,9 @@ static int read_key(struct arena *arena, const char *text, struct fieldset_eleme
     JSON_EACH (member, key)
         good = good && is_scalar(member);
     if (!good)
-        return err_set(err, ERR_BAD_REQUEST,
-                       "the key of a list's element is an object of plain values");
+        return err_set(
+            err, ERR_BAD_REQUEST,
+            "the key of a list element must be an object of strings, numbers and booleans");
     sort_members(arena, key);
     *ret = (struct fieldset_element){.kind = FIELDSET_KEY, .value = key};
     return 0;
@@ -63,7 +64,8 @@ static int fieldset_read_value(struct arena *arena, const char *text, struct fie
     if (result < 0)
         return result;
     if (!is_scalar(value))
-        return err_set(err, ERR_BAD_REQUEST, "an element of a set is a plain value");
+        return err_set(err, ERR_BAD_REQUEST,
+                       "an element of a set must be a string, a number or a boolean");
     *ret = (struct fieldset_element){.kind = FIELDSET_VALUE, .value = value};
     return 0;
 }
@@ -73,7 +75,7 @@ static int read_element(struct arena *arena, const char *text, struct fieldset_e
                         struct err *err)
 {
     if (text[0] == '\0' || text[1] != ':')
-        return err_set(err, ERR_BAD_REQUEST, "it has no colon behind its first letter");
+        return err_set(err, ERR_BAD_REQUEST, "its first letter must be followed by a colon");
     const char *rest = text + 2;
     switch (text[0]) {
     case 'f':
@@ -91,12 +93,12 @@ static int read_element(struct arena *arena, const char *text, struct fieldset_e
     }
 }
 
-/* Reads the children of a node. Sets *ret_member to whether the node itself is a member. */
+/* Reads the children of a node into *ret. Sets *ret_member to whether the node is a member. */
 static int read_level(struct arena *arena, const struct json *fields, struct fieldset *ret,
                       bool *ret_member, struct err *err)
 {
     if (fields->type != JSON_OBJECT)
-        return err_set(err, ERR_BAD_REQUEST, "the fields below it are %s, not an object",
+        return err_set(err, ERR_BAD_REQUEST, "a set of fields must be an object, not %s",
                        json_type_name(fields->type));
     struct fieldset_builder builder = {0};
     bool dot = false;
@@ -153,7 +155,7 @@ static const char *fieldset_element_text(struct arena *arena,
     return arena_printf(arena, "i:%" PRId64, element->index);
 }
 
-static struct json *member_of(struct arena *arena, struct json *object, const char *name)
+static struct json *add_empty_member(struct arena *arena, struct json *object, const char *name)
 {
     struct json *member = json_object(arena);
     member->name = name;
@@ -164,9 +166,10 @@ static struct json *member_of(struct arena *arena, struct json *object, const ch
 static void write_level(struct arena *arena, struct fieldset set, struct json *object)
 {
     for (const struct fieldset_node *node = set.first; node; node = node->next) {
-        struct json *below = member_of(arena, object, fieldset_element_text(arena, &node->element));
+        struct json *below =
+            add_empty_member(arena, object, fieldset_element_text(arena, &node->element));
         if (node->member && node->children.first)
-            member_of(arena, below, ".");
+            add_empty_member(arena, below, ".");
         write_level(arena, node->children, below);
     }
 }

@@ -12,32 +12,32 @@
 
 /* ---- Fields without owner -------------------------------------------------------------------- */
 
-#define SERVERS(name_, next_)                                                                      \
+#define UNOWNED(name_, next_)                                                                      \
     {                                                                                              \
         .element.name = (name_), .member = true, .next = (next_)                                   \
     }
 
-static const struct fieldset_node SERVER_METADATA[] = {
-    SERVERS("clusterName", &SERVER_METADATA[1]),
-    SERVERS("creationTimestamp", &SERVER_METADATA[2]),
-    SERVERS("generation", &SERVER_METADATA[3]),
-    SERVERS("managedFields", &SERVER_METADATA[4]),
-    SERVERS("name", &SERVER_METADATA[5]),
-    SERVERS("namespace", &SERVER_METADATA[6]),
-    SERVERS("resourceVersion", &SERVER_METADATA[7]),
-    SERVERS("selfLink", &SERVER_METADATA[8]),
-    SERVERS("uid", NULL),
+static const struct fieldset_node UNOWNED_METADATA[] = {
+    UNOWNED("clusterName", &UNOWNED_METADATA[1]),
+    UNOWNED("creationTimestamp", &UNOWNED_METADATA[2]),
+    UNOWNED("generation", &UNOWNED_METADATA[3]),
+    UNOWNED("managedFields", &UNOWNED_METADATA[4]),
+    UNOWNED("name", &UNOWNED_METADATA[5]),
+    UNOWNED("namespace", &UNOWNED_METADATA[6]),
+    UNOWNED("resourceVersion", &UNOWNED_METADATA[7]),
+    UNOWNED("selfLink", &UNOWNED_METADATA[8]),
+    UNOWNED("uid", NULL),
 };
 
-static const struct fieldset_node SERVER_FIELDS[] = {
-    SERVERS("apiVersion", &SERVER_FIELDS[1]),
-    SERVERS("kind", &SERVER_FIELDS[2]),
-    {.element.name = "metadata", .member = true, .children = {SERVER_METADATA}},
+static const struct fieldset_node UNOWNED_FIELDS[] = {
+    UNOWNED("apiVersion", &UNOWNED_FIELDS[1]),
+    UNOWNED("kind", &UNOWNED_FIELDS[2]),
+    {.element.name = "metadata", .member = true, .children = {UNOWNED_METADATA}},
 };
 
 struct fieldset managed_fields_strip(struct arena *arena, struct fieldset set)
 {
-    return fieldset_difference(arena, set, (struct fieldset){SERVER_FIELDS});
+    return fieldset_difference(arena, set, (struct fieldset){UNOWNED_FIELDS});
 }
 
 struct fieldset managed_fields_in_scope(struct arena *arena, const struct managed_write *write,
@@ -60,10 +60,10 @@ struct json *managed_fields_zero(struct arena *arena, const struct managed_write
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-/* Whether the entry belongs to the manager of the write. The apiVersion is compared only for
- * updates: a manager that applies has one entry for all versions. */
-static bool is_of(const struct managed_entry *entry, const struct managed_write *write,
-                  bool applied)
+/* Returns whether the entry belongs to the manager of the write. The apiVersion is compared only
+ * for updates: a manager that applies has one entry for all versions. */
+static bool entry_matches(const struct managed_entry *entry, const struct managed_write *write,
+                          bool applied)
 {
     return entry->applied == applied && str_eq(entry->manager, write->manager) &&
            str_eq(entry->subresource, write->subresource) &&
@@ -74,7 +74,7 @@ struct managed_entry *managed_fields_find(const struct managed_fields *managed,
                                           const struct managed_write *write, bool applied)
 {
     for (struct managed_entry *entry = managed->first; entry; entry = entry->next)
-        if (is_of(entry, write, applied))
+        if (entry_matches(entry, write, applied))
             return entry;
     return NULL;
 }
@@ -92,7 +92,7 @@ struct managed_entry *managed_fields_add(struct arena *arena, struct managed_fie
     return entry;
 }
 
-static bool has_entries(const struct managed_fields *managed)
+static bool has_owned_fields(const struct managed_fields *managed)
 {
     for (const struct managed_entry *entry = managed->first; entry; entry = entry->next)
         if (!fieldset_is_empty(entry->fields))
@@ -102,6 +102,7 @@ static bool has_entries(const struct managed_fields *managed)
 
 /* ---- Limit on the number of entries ---------------------------------------------------------- */
 
+/* Compares whole seconds, because managedFields has no fractions of a second. */
 static int managed_entry_compare_age(const void *a, const void *b)
 {
     const struct managed_entry *x = *(struct managed_entry *const *)a;
@@ -115,10 +116,12 @@ static int managed_entry_compare_age(const void *a, const void *b)
     return order ? order : strcmp(x->subresource, y->subresource);
 }
 
-/* Returns the entry "ancient-changes" into which the old entry at `position` is merged. Returns
- * NULL if no older entry has the same apiVersion. */
-static struct managed_entry *ancient_of(const struct managed_fields *managed,
-                                        struct managed_entry **oldest, size_t position)
+/* Returns the entry "ancient-changes" into which oldest[position] is merged. If no such entry
+ * exists for its apiVersion, renames the oldest entry of that apiVersion. Returns NULL if
+ * oldest[position] cannot be merged: no older entry has its apiVersion, or it is the entry
+ * "ancient-changes". */
+static struct managed_entry *ancient_entry(const struct managed_fields *managed,
+                                           struct managed_entry **oldest, size_t position)
 {
     const struct managed_write ancient = {.manager = "ancient-changes",
                                           .api_version = oldest[position]->api_version,
@@ -136,6 +139,8 @@ static struct managed_entry *ancient_of(const struct managed_fields *managed,
     return first && found != oldest[position] ? found : NULL;
 }
 
+/* Merges the oldest entries of operation Update until at most MANAGED_UPDATERS_MAX are left. More
+ * stay if they all have different apiVersions. */
 static void limit_updaters(struct arena *arena, const struct managed_fields *managed)
 {
     size_t count = 0;
@@ -151,7 +156,7 @@ static void limit_updaters(struct arena *arena, const struct managed_fields *man
     qsort(oldest, count, sizeof(struct managed_entry *), managed_entry_compare_age);
     size_t left = count;
     for (size_t i = 0; i < count && left > MANAGED_UPDATERS_MAX; i++) {
-        struct managed_entry *ancient = ancient_of(managed, oldest, i);
+        struct managed_entry *ancient = ancient_entry(managed, oldest, i);
         if (!ancient)
             continue;
         ancient->fields = fieldset_union(arena, ancient->fields, oldest[i]->fields);
@@ -199,7 +204,8 @@ static const struct json *list_of(const struct json *object)
 }
 
 /* Returns the owners before the write: the list that the client sent, or the list of `old` if the
- * client's list is missing or invalid. The client's list is ignored in a write to a subresource. */
+ * client's list is missing, invalid or without fields. Ignores the client's list in a write to a
+ * subresource. */
 static struct managed_fields read_sent_or_old(struct arena *arena,
                                               const struct managed_write *write,
                                               const struct json *old, const struct json *object)
@@ -208,7 +214,7 @@ static struct managed_fields read_sent_or_old(struct arena *arena,
     struct managed_fields managed = {0};
     if (is_reset(sent))
         return managed;
-    if (sent && managed_fields_read(arena, sent, &managed, NULL) == 0 && has_entries(&managed))
+    if (sent && managed_fields_read(arena, sent, &managed, NULL) == 0 && has_owned_fields(&managed))
         return managed;
     managed = (struct managed_fields){0};
     if (managed_fields_read(arena, list_of(old), &managed, NULL) < 0)

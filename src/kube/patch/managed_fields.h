@@ -1,6 +1,8 @@
-/* metadata.managedFields: the managers of an object and the fields that each of them owns. With
- * every write, the writer becomes the only owner of the fields that it changes. The rules and the
- * order of the entries are the same as in Kubernetes (docs/design/apply.md). Pure. */
+/* metadata.managedFields: the managers of an object and the fields that each of them owns. A
+ * manager is a named writer, such as "kubectl". A writer becomes the only owner of the fields that
+ * it changes. The API server calls managed_fields_track() for each write except server-side apply.
+ * The rules and the order of the entries are the same as in Kubernetes (docs/design/apply.md).
+ * Pure. */
 #ifndef TRAINYARD_KUBE_PATCH_MANAGED_FIELDS_H
 #define TRAINYARD_KUBE_PATCH_MANAGED_FIELDS_H
 
@@ -10,13 +12,13 @@
 
 enum {
     MANAGED_NAME_MAX = 128,    /* bytes of a manager's name */
-    MANAGED_ENTRIES_MAX = 500, /* per object; if an object has more entries, all are ignored */
-    MANAGED_UPDATERS_MAX = 10, /* entries of operation Update; if there are more, the oldest are
-                                  merged per apiVersion */
+    MANAGED_ENTRIES_MAX = 500, /* entries per object; a longer list is invalid */
+    MANAGED_UPDATERS_MAX = 10, /* entries of operation Update; of more entries, the oldest with the
+                                  same apiVersion are merged */
 };
 
-/* The part of an object that a write can change. The server ignores changes of other parts, so the
- * writer does not become the owner of other fields. */
+/* The part of an object that a write can change. The server ignores changes outside of this part,
+ * so the writer gets no fields there. */
 enum managed_scope {
     MANAGED_ALL,
     MANAGED_ALL_BUT_STATUS,
@@ -31,22 +33,26 @@ struct managed_write {
     const char *manager;
     const char *api_version; /* the version in which the manager sees the object */
     const char *subresource; /* "": the object itself */
-    int64_t now_ms;
+    int64_t now_ms;          /* the time of the write, in milliseconds since 1970 */
 };
 
 /* Sets the managedFields of `object`, the result of a write to `old` (NULL: a new object). `object`
- * still has the managedFields that the client sent: an empty list removes all owners, and an
- * invalid list is ignored. If `old` is not NULL and has no managedFields, `object` gets none. */
+ * still has the managedFields that the client sent. A valid list with fields replaces the list of
+ * `old`. An empty list removes all owners. Other lists, and all lists in a write to a subresource,
+ * are ignored. If an existing object has no owners after this step, it stays without
+ * managedFields. */
 void managed_fields_track(struct arena *arena, const struct managed_write *write,
                           const struct json *old, struct json *object);
 
-/* Makes the manager of the write the only owner of the field at `path`. For a write through a
- * subresource of another kind, such as scale. Does nothing if the object has no managedFields. */
+/* Makes the manager of the write the only owner of the field at `path`, a NULL-terminated list of
+ * names. Used for a write through a subresource of another kind, such as scale. Does nothing if the
+ * object has no valid managedFields. */
 void managed_fields_move(struct arena *arena, const struct managed_write *write,
                          struct json *object, const char *const *path);
 
-/* Returns the manager name of a client that sends none: the User-Agent up to the first slash,
- * without control characters; "unknown" if nothing is left. */
+/* Returns the manager name for a client that sends none: the User-Agent up to the first slash,
+ * without control characters and invalid UTF-8, cut to MANAGED_NAME_MAX bytes. Returns "unknown" if
+ * nothing is left. `user_agent` may be NULL. */
 const char *managed_fields_name(struct arena *arena, const char *user_agent);
 
 /* ---- For kube/patch/apply.c and tests -------------------------------------------------------- */
@@ -63,12 +69,12 @@ struct managed_fields {
     struct managed_entry *first;
 };
 
-/* Reads a list of entries. NULL means an empty list. Returns -ERR_BAD_REQUEST if the list is
- * invalid. Does not copy strings. */
+/* Reads a list of entries. NULL means an empty list. Returns 0, or -ERR_BAD_REQUEST if the list is
+ * invalid. The entries refer to strings of `list`. */
 int managed_fields_read(struct arena *arena, const struct json *list, struct managed_fields *ret,
                         struct err *err);
-/* Writes the entries into metadata.managedFields. Leaves out entries without fields, and the whole
- * list if it is empty. */
+/* Writes the entries into metadata.managedFields. Leaves out entries without fields. Removes
+ * managedFields if no entry has fields. */
 void managed_fields_put(struct arena *arena, const struct managed_fields *managed,
                         struct json *object);
 
@@ -76,19 +82,21 @@ void managed_fields_put(struct arena *arena, const struct managed_fields *manage
  * none. */
 struct managed_entry *managed_fields_find(const struct managed_fields *managed,
                                           const struct managed_write *write, bool applied);
+/* Adds an entry without fields for the write's manager, and returns it. */
 struct managed_entry *managed_fields_add(struct arena *arena, struct managed_fields *managed,
                                          const struct managed_write *write, bool applied);
 
-/* Returns the set without fields that are never owned: apiVersion, kind and the metadata that the
- * server sets. */
+/* Returns the set without the fields that are never owned: apiVersion, kind, metadata itself, the
+ * object's name and namespace, and the metadata that the server sets. */
 struct fieldset managed_fields_strip(struct arena *arena, struct fieldset set);
 /* Returns the paths of the set that the write can change. */
 struct fieldset managed_fields_in_scope(struct arena *arena, const struct managed_write *write,
                                         struct fieldset set);
-/* Returns an object with the zero values of all fields. A field with its zero value has no
- * owner. */
+/* Returns the object with which a new object is compared: typed_zero(), or {} for a custom
+ * resource. A field of the new object that has the same value there gets no owner. */
 struct json *managed_fields_zero(struct arena *arena, const struct managed_write *write);
-/* Updates all owners for one write. `old` must not be NULL. */
+/* Removes the fields that differ between `old` and `object` from all entries. Adds those that
+ * `object` has to the writer's entry of operation Update. Neither object may be NULL. */
 void managed_fields_update(struct arena *arena, struct managed_fields *managed,
                            const struct managed_write *write, const struct json *old,
                            const struct json *object);

@@ -47,7 +47,7 @@ int managed_fields_read(struct arena *arena, const struct json *list, struct man
         return err_set(err, ERR_BAD_REQUEST, "managedFields must be an array, not %s",
                        json_type_name(list->type));
     if (json_count(list) > MANAGED_ENTRIES_MAX)
-        return err_set(err, ERR_BAD_REQUEST, "managedFields has over %d entries",
+        return err_set(err, ERR_BAD_REQUEST, "managedFields has more than %d entries",
                        (int)MANAGED_ENTRIES_MAX);
     JSON_EACH (json, list) {
         struct managed_entry *entry = ARENA_NEW(arena, struct managed_entry);
@@ -64,6 +64,7 @@ int managed_fields_read(struct arena *arena, const struct json *list, struct man
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
+/* Orders the entries as Kubernetes does: first the entries of operation Apply, then by time. */
 static int compare_entries(const void *a, const void *b)
 {
     const struct managed_entry *x = *(const struct managed_entry *const *)a;

@@ -63,8 +63,8 @@ void patch_assign(struct json *place, const struct json *value)
     place->next = next;
 }
 
-/* Merges `patch` into `target`, which it changes. The caller must replace `target` by the returned
- * value. */
+/* Merges `patch` into `target` and changes `target`. `target` may be NULL. The caller must replace
+ * `target` by the returned value. */
 static struct json *merge_into(struct arena *arena, struct json *target, const struct json *patch)
 {
     if (patch->type != JSON_OBJECT)
@@ -96,7 +96,7 @@ struct json *kube_patch_merge(struct arena *arena, const struct json *current,
 }
 
 int kube_patch_apply(struct arena *arena, enum kube_patch_type type, const struct json *current,
-                     const struct json *patch, const struct schema_object *object,
+                     const struct json *patch, const struct schema_object *schema,
                      struct json **ret, struct err *err)
 {
     struct json *result = NULL;
@@ -107,18 +107,18 @@ int kube_patch_apply(struct arena *arena, enum kube_patch_type type, const struc
         break;
     case KUBE_PATCH_MERGE:
         if (patch->type != JSON_OBJECT)
-            return err_set(err, ERR_BAD_REQUEST, "a merge patch is an object, not %s",
+            return err_set(err, ERR_BAD_REQUEST, "a merge patch must be an object, not %s",
                            json_type_name(patch->type));
         result = kube_patch_merge(arena, current, patch);
         break;
     case KUBE_PATCH_STRATEGIC:
-        code = kube_patch_strategic(arena, current, patch, object, &result, err);
+        code = kube_patch_strategic(arena, current, patch, schema, &result, err);
         break;
     }
     if (code < 0)
         return code;
     if (result->type != JSON_OBJECT)
-        return err_set(err, ERR_INVALID, "the patch makes the object %s",
+        return err_set(err, ERR_INVALID, "the patch would replace the object with %s",
                        json_type_name(result->type));
     *ret = result;
     return 0;

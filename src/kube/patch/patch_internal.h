@@ -8,8 +8,7 @@
 /* Removes the members of `object` that are null in `patch`. */
 void patch_drop_nulls(struct json *object, const struct json *patch);
 
-/* Replaces the value of `place`, but keeps its name and its position among the members or elements.
- * */
+/* Replaces the value of the member or element `place`, but keeps its name and position. */
 void patch_assign(struct json *place, const struct json *value);
 
 #endif

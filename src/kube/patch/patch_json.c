@@ -1,5 +1,5 @@
-/* JSON patch (RFC 6902): a list of operations. Either all operations are applied or none. Pure; see
- * patch.h. */
+/* Applies a JSON patch (RFC 6902), which is a list of operations; see patch.h. Works on a copy of
+ * the object, so a patch that fails changes nothing. Pure. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/patch/patch.h"
@@ -10,17 +10,17 @@
 struct patching {
     struct arena *arena;
     struct json *root;
-    size_t copied; /* bytes that copy operations have added so far */
-    size_t looked; /* members that paths have scanned so far */
+    size_t copied;  /* bytes that copy operations have added so far */
+    size_t scanned; /* members that paths have scanned so far */
     struct err *err;
 };
 
-/* The target of a pointer: a member or element of `parent`, or the whole document (no parent). */
+/* The target of a JSON pointer, such as "/spec/containers/0". */
 struct place {
-    struct json *parent;
-    const char *token;  /* the last token, unescaped */
-    struct json *value; /* the value at the target; NULL: missing */
-    size_t depth;       /* the number of tokens */
+    struct json *parent; /* the object or list that contains the target; NULL: the whole object */
+    const char *token;   /* the last token of the pointer, unescaped */
+    struct json *value;  /* the value at the target; NULL: missing */
+    size_t depth;        /* the number of tokens in the pointer */
 };
 
 static int refuse_pointer(struct patching *patching, const char *pointer, const char *why)
@@ -28,7 +28,8 @@ static int refuse_pointer(struct patching *patching, const char *pointer, const 
     return err_set(patching->err, ERR_INVALID, "json patch: path '%.200s' %s", pointer, why);
 }
 
-/* Reads the next token of a JSON pointer, with ~1 for '/' and ~0 for '~'. */
+/* Reads the token after the '/' at *at, and moves *at to its end. In a token, "~1" stands for '/'
+ * and "~0" for '~'. */
 static int next_token(struct patching *patching, const char *pointer, const char **at, char **ret)
 {
     const char *end = strchrnul(*at + 1, '/');
@@ -39,7 +40,8 @@ static int next_token(struct patching *patching, const char *pointer, const char
         if (letter == '~') {
             c++;
             if (c == end || (*c != '0' && *c != '1'))
-                return refuse_pointer(patching, pointer, "has a '~' without 0 or 1 behind it");
+                return refuse_pointer(patching, pointer,
+                                      "has a '~' that is not followed by 0 or 1");
             letter = *c == '0' ? '~' : '/';
         }
         token[size++] = letter;
@@ -64,6 +66,8 @@ static size_t parse_index(const char *token)
     return index;
 }
 
+/* Finds the target of a pointer. The target itself may be missing, but its parent must exist.
+ * Returns -ERR_BAD_REQUEST, -ERR_INVALID or -ERR_TOO_LARGE if the target cannot be found. */
 static int patch_resolve_pointer(struct patching *patching, const char *pointer, struct place *ret)
 {
     *ret = (struct place){.value = patching->root};
@@ -77,12 +81,13 @@ static int patch_resolve_pointer(struct patching *patching, const char *pointer,
             return result;
         struct json *inside = ret->value;
         if (!inside || (inside->type != JSON_OBJECT && inside->type != JSON_ARRAY))
-            return refuse_pointer(patching, pointer, "leads through something that is not there");
-        patching->looked += inside->count;
-        if (patching->looked > KUBE_PATCH_LOOKED_MAX)
+            return refuse_pointer(patching, pointer,
+                                  "has a parent that is missing or is not an object or list");
+        patching->scanned += inside->count;
+        if (patching->scanned > KUBE_PATCH_SCANNED_MAX)
             return err_set(patching->err, ERR_TOO_LARGE,
-                           "json patch: its paths lead through objects that are too large for so "
-                           "many operations; send a merge patch");
+                           "json patch: there are too many operations for objects of this size; "
+                           "send a merge patch");
         ret->parent = inside;
         ret->token = token;
         ret->depth++;
@@ -91,7 +96,7 @@ static int patch_resolve_pointer(struct patching *patching, const char *pointer,
         else if (strcmp(token, "-") == 0)
             ret->value = NULL;
         else if (parse_index(token) == SIZE_MAX)
-            return refuse_pointer(patching, pointer, "has a list index that is no number");
+            return refuse_pointer(patching, pointer, "has a list index that is not a number");
         else
             ret->value = json_element(inside, parse_index(token));
     }
@@ -100,7 +105,7 @@ static int patch_resolve_pointer(struct patching *patching, const char *pointer,
 
 static int require_value(struct patching *patching, const char *pointer, const struct place *place)
 {
-    return place->value ? 0 : refuse_pointer(patching, pointer, "is not there");
+    return place->value ? 0 : refuse_pointer(patching, pointer, "does not exist");
 }
 
 static size_t depth_of(const struct json *json)
@@ -123,6 +128,7 @@ static size_t bytes_of(const struct json *json)
     return bytes;
 }
 
+/* Inserts `value` before the element at `index`. An index equal to the count appends. */
 static void insert_before(struct json *array, struct json *value, size_t index)
 {
     if (index == array->count) {
@@ -148,7 +154,7 @@ static int add_value(struct patching *patching, const char *pointer, struct json
     if (result < 0)
         return result;
     if (place.depth + depth_of(value) > KUBE_PATCH_DEPTH_MAX)
-        return refuse_pointer(patching, pointer, "would nest too deep");
+        return refuse_pointer(patching, pointer, "would be nested too deeply");
     if (!place.parent) {
         patching->root = value;
     } else if (place.parent->type == JSON_OBJECT) {
@@ -157,12 +163,13 @@ static int add_value(struct patching *patching, const char *pointer, struct json
         size_t count = place.parent->count;
         size_t index = strcmp(place.token, "-") == 0 ? count : parse_index(place.token);
         if (index > count)
-            return refuse_pointer(patching, pointer, "is behind the end of the list");
+            return refuse_pointer(patching, pointer, "is past the end of the list");
         insert_before(place.parent, value, index);
     }
     return 0;
 }
 
+/* Removes the value at a pointer. Sets *ret to the removed value. */
 static int take_value(struct patching *patching, const char *pointer, struct json **ret)
 {
     struct place place;
@@ -172,7 +179,7 @@ static int take_value(struct patching *patching, const char *pointer, struct jso
     if (result < 0)
         return result;
     if (!place.parent)
-        return refuse_pointer(patching, pointer, "is the whole object, which stays");
+        return refuse_pointer(patching, pointer, "is the whole object, which cannot be removed");
     if (place.parent->type == JSON_OBJECT)
         json_remove(place.parent, place.token);
     else
@@ -204,7 +211,7 @@ static int op_replace(struct patching *patching, const char *path, const char *f
     if (result < 0)
         return result;
     if (place.depth + depth_of(value) > KUBE_PATCH_DEPTH_MAX)
-        return refuse_pointer(patching, path, "would nest too deep");
+        return refuse_pointer(patching, path, "would be nested too deeply");
     struct json *copy = json_clone(patching->arena, value);
     if (!place.parent) {
         patching->root = copy;
@@ -240,7 +247,7 @@ static int op_copy(struct patching *patching, const char *path, const char *from
     patching->copied += bytes_of(place.value);
     if (patching->copied > KUBE_PATCH_COPIED_MAX)
         return err_set(patching->err, ERR_TOO_LARGE,
-                       "json patch: its copy operations make more than %d bytes",
+                       "json patch: its copy operations would add more than %d bytes",
                        (int)KUBE_PATCH_COPIED_MAX);
     return add_value(patching, path, json_clone(patching->arena, place.value));
 }
@@ -256,7 +263,7 @@ static int op_test(struct patching *patching, const char *path, const char *from
     if (!place.value && value->type == JSON_NULL)
         return 0;
     if (!json_equal(place.value, value))
-        return refuse_pointer(patching, path, "does not hold the value that the patch tests for");
+        return refuse_pointer(patching, path, "does not have the value that the patch tests for");
     return 0;
 }
 
@@ -285,24 +292,24 @@ static int apply_one(struct patching *patching, const struct json *operation)
                               : OPERATIONS[i].has_value && !value ? "value"
                                                                   : NULL;
         if (missing)
-            return err_set(patching->err, ERR_BAD_REQUEST, "json patch: '%s' needs '%s'", name,
-                           missing);
+            return err_set(patching->err, ERR_BAD_REQUEST,
+                           "json patch: operation '%s' needs the field '%s'", name, missing);
         return OPERATIONS[i].apply(patching, path, from, value);
     }
-    return err_set(patching->err, ERR_BAD_REQUEST,
-                   "json patch: unknown operation '%.64s', known are add, remove, replace, move, "
-                   "copy and test",
-                   name);
+    return err_set(
+        patching->err, ERR_BAD_REQUEST,
+        "json patch: unknown operation '%.64s': expected add, remove, replace, move, copy or test",
+        name);
 }
 
 int kube_patch_json(struct arena *arena, const struct json *current, const struct json *operations,
                     struct json **ret, struct err *err)
 {
     if (operations->type != JSON_ARRAY)
-        return err_set(err, ERR_BAD_REQUEST, "a json patch is a list of operations, not %s",
+        return err_set(err, ERR_BAD_REQUEST, "a json patch must be a list of operations, not %s",
                        json_type_name(operations->type));
     if (operations->count > KUBE_PATCH_OPERATIONS_MAX)
-        return err_set(err, ERR_TOO_LARGE, "json patch: %zu operations, %d are allowed",
+        return err_set(err, ERR_TOO_LARGE, "json patch: it has %zu operations, but the limit is %d",
                        json_count(operations), (int)KUBE_PATCH_OPERATIONS_MAX);
     struct patching patching = {.arena = arena, .root = json_clone(arena, current), .err = err};
     JSON_EACH (operation, operations) {

@@ -1,10 +1,10 @@
-/* Strategic merge patch: a merge patch that has directives and merges lists of objects by a key.
- * The built-in types (kube/types/) give the key of each list. Pure; see patch.h.
+/* Applies a strategic merge patch: a merge patch that has directives and merges lists of objects by
+ * a key; see patch.h. The built-in types (kube/types/) give the key of each list. Pure.
  *
- * The results, including the order of list elements, are the same as in Kubernetes. Elements in
- * $setElementOrder get the order of that list, and the other elements keep the order of the object.
- * An element of the second group comes before an element of the first group only if both were in
- * the object in that order.
+ * The results, including the order of list elements, are the same as in Kubernetes. Elements that
+ * $setElementOrder lists get the order of that list. All other elements keep the order of the
+ * object. An unlisted element comes before a listed element only if both were in the object in this
+ * order. Without $setElementOrder, the elements of the patch count as listed.
  *
  *   $patch: replace | delete       in an object or in an element of a merged list
  *   $setElementOrder/LIST          the new order of the elements
@@ -65,7 +65,8 @@ static struct json *array_of(struct merging *merging, struct items items)
     return array;
 }
 
-/* Two elements are the same if their keys are equal. Without a key, their values must be equal. */
+/* Returns whether two elements have the same value of the field `key`. If `key` is NULL, compares
+ * the whole elements. */
 static bool element_is_same(const struct json *a, const struct json *b, const char *key)
 {
     if (!key)
@@ -130,18 +131,20 @@ static struct items put_in_order(struct merging *merging, struct items merged, s
 
 /* ---- Lists ---- */
 
+/* Checks that the elements of a list can be merged: objects with the field `key`, or plain values
+ * if `key` is NULL. An element {"$patch":"replace"} needs no key. */
 static int check_elements(struct merging *merging, const struct json *array, const char *name,
                           const char *key)
 {
     if (json_count(array) > KUBE_PATCH_ELEMENTS_MAX)
         return err_set(merging->err, ERR_TOO_LARGE,
-                       "strategic patch: list '%s' has %zu elements, %d are allowed", name,
+                       "strategic patch: list '%s' has %zu elements, but the limit is %d", name,
                        json_count(array), (int)KUBE_PATCH_ELEMENTS_MAX);
     JSON_EACH (item, array) {
         bool object = item->type == JSON_OBJECT;
         if (object != (key != NULL) || item->type == JSON_ARRAY || item->type == JSON_NULL)
             return err_set(merging->err, ERR_INVALID,
-                           "strategic patch: list '%s' has an element that is %s", name,
+                           "strategic patch: an element of list '%s' must not be %s", name,
                            json_type_name(item->type));
         if (object && !json_get(item, key) &&
             !str_eq(json_get_string(item, "$patch", NULL), "replace"))
@@ -152,6 +155,7 @@ static int check_elements(struct merging *merging, const struct json *array, con
     return 0;
 }
 
+/* Returns the plain values of both lists without duplicates. */
 static struct items merge_values(struct merging *merging, struct items live, struct items patch)
 {
     size_t room = live.count + patch.count + 1;
@@ -165,7 +169,8 @@ static struct items merge_values(struct merging *merging, struct items live, str
     return merged;
 }
 
-/* Applies the elements that are directives, and leaves the other elements in `patch`. */
+/* Applies the elements of `patch` that are directives, and removes them from `patch`. Sets
+ * *ret_replace to whether one of them replaces the whole list. */
 static int apply_element_directives(struct merging *merging, const char *name, const char *key,
                                     struct items *live, struct items *patch, bool *ret_replace)
 {
@@ -187,8 +192,8 @@ static int apply_element_directives(struct merging *merging, const char *name, c
             live->count = left;
         } else {
             return err_set(merging->err, ERR_BAD_REQUEST,
-                           "strategic patch: '$patch: %s' in list '%s', known are replace and "
-                           "delete",
+                           "strategic patch: unknown directive '$patch: %s' in list '%s': expected "
+                           "replace or delete",
                            word ? word : "?", name);
         }
     }
@@ -221,8 +226,8 @@ static int merge_elements(struct merging *merging, const struct schema *list, co
     return 0;
 }
 
-/* Merges lists. `original` may be NULL. The elements of `original` and `patch` are moved into the
- * result. */
+/* Merges the list `patch` into the list `original`. Without a merge key, the result is `patch`.
+ * `original` may be NULL. The elements of both lists are moved into the result. */
 static int merge_lists(struct merging *merging, const struct schema *list, const char *name,
                        struct json *original, struct json *patch, struct json **ret)
 {
@@ -265,17 +270,17 @@ static int apply_retain_keys(struct merging *merging, struct json *original, str
         return 0;
     if (names->type != JSON_ARRAY)
         return err_set(merging->err, ERR_BAD_REQUEST,
-                       "strategic patch: '$retainKeys' is %s, not a list",
+                       "strategic patch: '$retainKeys' must be a list, not %s",
                        json_type_name(names->type));
     if (names->count > KUBE_PATCH_DIRECTIVES_MAX)
         return err_set(merging->err, ERR_TOO_LARGE,
-                       "strategic patch: '$retainKeys' has %zu names, %d are allowed",
+                       "strategic patch: '$retainKeys' has %zu names, but the limit is %d",
                        json_count(names), (int)KUBE_PATCH_DIRECTIVES_MAX);
     JSON_EACH (member, patch) {
         if (member->name[0] != '$' && member->type != JSON_NULL &&
             !names_contain(names, member->name))
             return err_set(merging->err, ERR_BAD_REQUEST,
-                           "strategic patch: '%s' is set but not among its '$retainKeys'",
+                           "strategic patch: '%s' is set but not listed in '$retainKeys'",
                            member->name);
     }
     for (struct json *member = json_first(original), *next; member; member = next) {
@@ -318,7 +323,7 @@ static int apply_order(struct merging *merging, struct json *original, struct js
     struct json *live = json_get(original, name), *changes = json_get(patch, name);
     if (order->type != JSON_ARRAY)
         return err_set(merging->err, ERR_BAD_REQUEST,
-                       "strategic patch: the order of list '%s' is %s, not a list", name,
+                       "strategic patch: the order of list '%s' must be a list, not %s", name,
                        json_type_name(order->type));
     if ((live && live->type != JSON_ARRAY && live->type != JSON_NULL) ||
         (changes && changes->type != JSON_ARRAY))
@@ -370,16 +375,18 @@ static int delete_values(struct merging *merging, struct json *original, const c
                          const struct json *values)
 {
     if (values->type != JSON_ARRAY)
-        return err_set(merging->err, ERR_BAD_REQUEST,
-                       "strategic patch: the values to delete from list '%s' are %s, not a list",
-                       name, json_type_name(values->type));
+        return err_set(
+            merging->err, ERR_BAD_REQUEST,
+            "strategic patch: the values to delete from list '%s' must be a list, not %s", name,
+            json_type_name(values->type));
     struct json *live = json_get(original, name);
     if (!live || live->type != JSON_ARRAY)
         return 0;
     if (live->count > KUBE_PATCH_ELEMENTS_MAX || values->count > KUBE_PATCH_ELEMENTS_MAX)
-        return err_set(merging->err, ERR_TOO_LARGE,
-                       "strategic patch: list '%s' has over %d elements", name,
-                       (int)KUBE_PATCH_ELEMENTS_MAX);
+        return err_set(
+            merging->err, ERR_TOO_LARGE,
+            "strategic patch: list '%s' or its list of values to delete has more than %d elements",
+            name, (int)KUBE_PATCH_ELEMENTS_MAX);
     struct items items = items_of(merging, live), gone = items_of(merging, values);
     for (size_t i = 0; i < items.count; i++)
         if (items_find(gone, items.at[i], NULL) != SIZE_MAX)
@@ -396,8 +403,8 @@ static int merge_member(struct merging *merging, struct json *original, struct j
     const struct schema *schema = member_schema(type, name);
     struct json *place = json_names_find(names, original, name), *live = place, *merged = change;
     int result = 0;
-    /* If the value is missing or has another type, merges the patch into an empty value. So
-     * directives and nulls of the patch are never copied into the object. */
+    /* If the value is missing or has another type, the patch is merged into an empty value. So
+     * directives and nulls are not copied into the object, except in a list that is replaced. */
     if (live && live->type != change->type)
         live = NULL;
     if (change->type == JSON_OBJECT)
@@ -422,7 +429,7 @@ static bool is_directive(const struct json *member)
     return str_has_prefix(member->name, SET_ORDER) || str_has_prefix(member->name, DELETE_VALUES);
 }
 
-/* Limits the directives, each of which scans all members. */
+/* Limits the number of directives, because each of them scans all members. */
 static int check_directives(struct merging *merging, const struct json *patch)
 {
     size_t count = 0;
@@ -430,7 +437,7 @@ static int check_directives(struct merging *merging, const struct json *patch)
         count += is_directive(member);
     if (count > KUBE_PATCH_DIRECTIVES_MAX)
         return err_set(merging->err, ERR_TOO_LARGE,
-                       "strategic patch: an object has %zu directives, %d are allowed", count,
+                       "strategic patch: an object has %zu directives, but the limit is %d", count,
                        (int)KUBE_PATCH_DIRECTIVES_MAX);
     return 0;
 }
@@ -460,9 +467,10 @@ static int merge_objects(struct merging *merging, struct json *original, struct 
         const char *word = json_text(directive);
         bool replace = str_eq(word, "replace");
         if (!replace && !str_eq(word, "delete"))
-            return err_set(merging->err, ERR_BAD_REQUEST,
-                           "strategic patch: '$patch: %s', known are replace and delete",
-                           word ? word : "?");
+            return err_set(
+                merging->err, ERR_BAD_REQUEST,
+                "strategic patch: unknown directive '$patch: %s': expected replace or delete",
+                word ? word : "?");
         original = json_object(merging->arena);
         if (!replace) {
             *ret = original;
@@ -490,7 +498,7 @@ int kube_patch_strategic(struct arena *arena, const struct json *current, const 
                        "include: application/json-patch+json, application/merge-patch+json, "
                        "application/apply-patch+yaml");
     if (patch->type != JSON_OBJECT || current->type != JSON_OBJECT)
-        return err_set(err, ERR_BAD_REQUEST, "a strategic merge patch is an object, not %s",
+        return err_set(err, ERR_BAD_REQUEST, "a strategic merge patch must be an object, not %s",
                        json_type_name(patch->type));
     struct merging merging = {.arena = arena, .err = err};
     struct json *result = NULL;

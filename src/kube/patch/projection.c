@@ -5,10 +5,11 @@
 
 #include <string.h>
 
-enum { FIELDS_MAX = 64 };
+enum { FIELDS_MAX = 64 }; /* paths; more are ignored */
 
 /* Returns true if one of the paths is `name` itself, so that the whole member is copied. Otherwise
- * sets ret_below to the rests of the paths that begin with `name`. */
+ * sets ret_below to the paths below `name`: "labels" for the path "metadata.labels" and the name
+ * "metadata". */
 static bool pick_descend(const char *const *fields, const char *name, const char **ret_below)
 {
     size_t length = strlen(name), count = 0;

@@ -1,5 +1,5 @@
-/* Computes the shapes and parts of values, and the set of an object's fields; see typed.h and
- * typed_internal.h. */
+/* Computes the shapes and parts of values, the set of an object's fields, and zero values; see
+ * typed.h and typed_internal.h. */
 #include "kube/patch/typed.h"
 
 #include "base/json/json_list.h"
@@ -197,7 +197,7 @@ size_t typed_items_same(const struct typed_items *items, size_t position)
 
 /* ---- The set of fields ----------------------------------------------------------------------- */
 
-static bool is_nothing(const struct json *value)
+static bool is_null_or_empty(const struct json *value)
 {
     return value->type == JSON_NULL || (value->type == JSON_OBJECT && value->count == 0);
 }
@@ -223,8 +223,8 @@ static struct fieldset fields_below(struct arena *arena, const struct schema *sc
         /* Duplicate elements are owned as one value. */
         if (same == 1)
             below = fields_below(arena, part, item->json, &member);
-        fieldset_add(arena, &builder, item->element, member || !known || is_nothing(item->json),
-                     below);
+        fieldset_add(arena, &builder, item->element,
+                     member || !known || is_null_or_empty(item->json), below);
     }
     return fieldset_build(arena, &builder);
 }

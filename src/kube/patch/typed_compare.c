@@ -5,18 +5,17 @@
 
 #include <string.h>
 
-enum side { REMOVED, MODIFIED, ADDED, SIDES };
+enum difference { REMOVED, MODIFIED, ADDED, DIFFERENCES };
 
-/* The result for one value, per side: whether the value itself is in the set, and the fields below
- * it. */
+/* The result for one value, per kind of difference. */
 struct found {
-    bool member[SIDES];
-    struct fieldset below[SIDES];
+    bool member[DIFFERENCES];           /* the value itself is removed, modified or added */
+    struct fieldset below[DIFFERENCES]; /* the parts that are removed, modified or added */
 };
 
-/* Collects the results for the parts of one value, per side. */
+/* Collects the results for the parts of one value, per kind of difference. */
 struct gathered {
-    struct fieldset_builder sides[SIDES];
+    struct fieldset_builder builders[DIFFERENCES];
 };
 
 static struct found typed_compare_values(struct arena *arena, const struct schema *schema,
@@ -25,9 +24,9 @@ static struct found typed_compare_values(struct arena *arena, const struct schem
 static void gathered_add(struct arena *arena, struct gathered *gathered,
                          const struct fieldset_element *element, const struct found *found)
 {
-    for (int side = 0; side < SIDES; side++)
-        fieldset_add(arena, &gathered->sides[side], *element, found->member[side],
-                     found->below[side]);
+    for (int kind = 0; kind < DIFFERENCES; kind++)
+        fieldset_add(arena, &gathered->builders[kind], *element, found->member[kind],
+                     found->below[kind]);
 }
 
 static void compare_whole(struct found *found, const struct json *old, const struct json *new_)
@@ -37,7 +36,8 @@ static void compare_whole(struct found *found, const struct json *old, const str
     found->member[MODIFIED] |= old && new_ && !json_equal(old, new_);
 }
 
-/* Duplicate elements have no identity, so all duplicates together count as one value. */
+/* Compares the elements with one identity if a list has several of them. All duplicates in a list
+ * together count as one value. */
 static void compare_repeated(struct arena *arena, const struct schema *part,
                              const struct typed_item *old, size_t old_count,
                              const struct typed_item *new_, size_t new_count, struct found *ret)
@@ -72,23 +72,23 @@ static void compare_parts(struct arena *arena, const struct schema *schema, cons
                     : j == after.count
                         ? -1
                         : fieldset_element_compare(&before.at[i].element, &after.at[j].element);
-        size_t olds = order <= 0 ? typed_items_same(&before, i) : 0;
-        size_t news = order >= 0 ? typed_items_same(&after, j) : 0;
-        const struct typed_item *item = olds ? &before.at[i] : &after.at[j];
+        size_t old_count = order <= 0 ? typed_items_same(&before, i) : 0;
+        size_t new_count = order >= 0 ? typed_items_same(&after, j) : 0;
+        const struct typed_item *item = old_count ? &before.at[i] : &after.at[j];
         const struct schema *part = typed_part(schema, &item->element, NULL);
         struct found below;
-        if (olds <= 1 && news <= 1)
-            below = typed_compare_values(arena, part, olds ? before.at[i].json : NULL,
-                                         news ? after.at[j].json : NULL);
+        if (old_count <= 1 && new_count <= 1)
+            below = typed_compare_values(arena, part, old_count ? before.at[i].json : NULL,
+                                         new_count ? after.at[j].json : NULL);
         else
-            compare_repeated(arena, part, olds ? &before.at[i] : NULL, olds,
-                             news ? &after.at[j] : NULL, news, &below);
+            compare_repeated(arena, part, old_count ? &before.at[i] : NULL, old_count,
+                             new_count ? &after.at[j] : NULL, new_count, &below);
         gathered_add(arena, &gathered, &item->element, &below);
-        i += olds;
-        j += news;
+        i += old_count;
+        j += new_count;
     }
-    for (int side = 0; side < SIDES; side++)
-        found->below[side] = fieldset_build(arena, &gathered.sides[side]);
+    for (int kind = 0; kind < DIFFERENCES; kind++)
+        found->below[kind] = fieldset_build(arena, &gathered.builders[kind]);
     found->member[ADDED] |= !old;
     found->member[REMOVED] |= !new_;
 }
@@ -101,8 +101,8 @@ static struct found typed_compare_values(struct arena *arena, const struct schem
     enum typed_shape before = typed_shape(schema, old), after = typed_shape(schema, new_);
     bool has_parts = json_count(old) > 0 || json_count(new_) > 0;
     if (old && new_ && before != after) {
-        /* The shape differs: the old parts are removed, the new parts are added, and the value
-         * itself is modified. */
+        /* The shape differs, so only one of the values has parts. They are removed or added, and
+         * the value itself is modified. */
         if (before != TYPED_WHOLE)
             compare_parts(arena, schema, old, NULL, &found);
         else

@@ -7,7 +7,7 @@
 static struct json *typed_merge_values(struct arena *arena, const struct schema *schema,
                                        const struct json *live, const struct json *config);
 
-/* Returns the index of the first part with that element, or items->count if there is none. */
+/* Returns the index of the first part with this identity, or items->count if there is none. */
 static size_t typed_items_find(const struct typed_items *items,
                                const struct fieldset_element *element)
 {
@@ -37,19 +37,19 @@ static struct json *merge_members(struct arena *arena, const struct schema *sche
                                   const struct json *live, const struct json *config)
 {
     struct json *merged = json_object(arena);
-    struct typed_items ours, theirs;
-    typed_items(arena, schema, live, &theirs, NULL);
-    typed_items(arena, schema, config, &ours, NULL);
+    struct typed_items live_items, config_items;
+    typed_items(arena, schema, live, &live_items, NULL);
+    typed_items(arena, schema, config, &config_items, NULL);
     JSON_EACH (member, live) {
         const struct fieldset_element element = {.name = member->name};
         struct json *value = typed_merge_values(arena, typed_part(schema, &element, NULL), member,
-                                                find_json(&ours, &element));
+                                                find_json(&config_items, &element));
         value->name = arena_strdup(arena, member->name);
         json_list_append(merged, value);
     }
     JSON_EACH (member, config) {
         const struct fieldset_element element = {.name = member->name};
-        if (find_json(&theirs, &element))
+        if (find_json(&live_items, &element))
             continue;
         struct json *value = json_clone(arena, member);
         value->name = arena_strdup(arena, member->name);
@@ -65,8 +65,8 @@ struct list_merge {
     const struct schema *schema;
     struct typed_items live, config;
     const struct typed_item **live_order, **config_order; /* sorted by position in the list */
-    bool *done; /* per element of `config`: whether it is in `out` */
-    struct json *out;
+    bool *done; /* per element of `config`: whether it is in `merged` */
+    struct json *merged;
 };
 
 static const struct typed_item **in_order(struct arena *arena, const struct typed_items *items)
@@ -82,16 +82,16 @@ static bool typed_item_is_same(const struct typed_item *a, const struct typed_it
     return fieldset_element_compare(&a->element, &b->element) == 0;
 }
 
-/* Merges an element of the config into the live element with the same identity. Replaces duplicate
- * live elements. */
-static void take_config(struct list_merge *list, const struct typed_item *item)
+/* Merges an element of the config with the live element of the same identity, and appends the
+ * result. If the live list has duplicates of this element, they are replaced. */
+static void append_config_element(struct list_merge *list, const struct typed_item *item)
 {
     size_t place = typed_items_find(&list->live, &item->element);
     const struct json *live = NULL;
     if (place < list->live.count && typed_items_same(&list->live, place) == 1)
         live = list->live.at[place].json;
     list->done[typed_items_find(&list->config, &item->element)] = true;
-    json_append(list->out,
+    json_append(list->merged,
                 typed_merge_values(list->arena, typed_part(list->schema, &item->element, NULL),
                                    live, item->json));
 }
@@ -114,22 +114,22 @@ static void merge_in_order(struct list_merge *list)
     size_t shared = next_shared(list, 0);
     for (size_t i = 0, j = 0; i < lives || j < configs;) {
         const struct typed_item *live = i < lives ? list->live_order[i] : NULL;
-        const struct typed_item *ours = j < configs ? list->config_order[j] : NULL;
+        const struct typed_item *next_config = j < configs ? list->config_order[j] : NULL;
         size_t place = live ? typed_items_find(&list->config, &live->element) : configs;
         if (live && place == configs) {
-            json_append(list->out, json_clone(list->arena, live->json));
+            json_append(list->merged, json_clone(list->arena, live->json));
             i++;
             continue;
         }
-        if (live && ours && !typed_item_is_same(live, ours) && shared < configs &&
+        if (live && next_config && !typed_item_is_same(live, next_config) && shared < configs &&
             !typed_item_is_same(list->config_order[shared], live)) {
             i++;
             continue;
         }
-        if (live && (list->done[place] || (ours && typed_item_is_same(live, ours))))
+        if (live && (list->done[place] || (next_config && typed_item_is_same(live, next_config))))
             i++;
-        if (ours) {
-            take_config(list, ours);
+        if (next_config) {
+            append_config_element(list, next_config);
             if (j == shared)
                 shared = next_shared(list, shared + 1);
             j++;
@@ -140,7 +140,7 @@ static void merge_in_order(struct list_merge *list)
 static struct json *merge_elements(struct arena *arena, const struct schema *schema,
                                    const struct json *live, const struct json *config)
 {
-    struct list_merge list = {.arena = arena, .schema = schema, .out = json_array(arena)};
+    struct list_merge list = {.arena = arena, .schema = schema, .merged = json_array(arena)};
     /* Elements without identity cannot be merged. */
     if (typed_items(arena, schema, live, &list.live, NULL) < 0 ||
         typed_items(arena, schema, config, &list.config, NULL) < 0)
@@ -149,7 +149,7 @@ static struct json *merge_elements(struct arena *arena, const struct schema *sch
     list.config_order = in_order(arena, &list.config);
     list.done = ARENA_ARRAY(arena, bool, list.config.count);
     merge_in_order(&list);
-    return list.out;
+    return list.merged;
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */

@@ -7,8 +7,8 @@
 static void remove_below(struct arena *arena, const struct schema *schema, struct json *value,
                          struct fieldset set);
 
-/* Removes fields from a part. Returns true if the part itself must be removed, also because it has
- * become empty. */
+/* Removes fields from a part. Returns true if the part itself must be removed: it is in the set, or
+ * it has become empty. */
 static bool typed_item_is_removed(struct arena *arena, const struct schema *schema,
                                   const struct typed_item *item, const struct fieldset_node *node)
 {

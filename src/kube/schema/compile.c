@@ -13,13 +13,12 @@
 
 static const struct schema ANYTHING = {.type = SCHEMA_ANY};
 
-static void compile_schema(struct arena *arena, const struct json *source, bool nested,
-                           struct schema *ret);
+static void compile_schema(struct arena *arena, const struct json *source, struct schema *ret);
 
-static const struct schema *compile_new(struct arena *arena, const struct json *source, bool nested)
+static const struct schema *compile_new(struct arena *arena, const struct json *source)
 {
     struct schema *schema = ARENA_NEW(arena, struct schema);
-    compile_schema(arena, source, nested, schema);
+    compile_schema(arena, source, schema);
     return schema;
 }
 
@@ -61,10 +60,11 @@ static const struct schema *const *compile_list(struct arena *arena, const struc
     size_t count = 0;
     if (json_count(list) == 0)
         return NULL;
-    const struct schema **made = ARENA_ARRAY(arena, const struct schema *, json_count(list) + 1);
+    const struct schema **compiled =
+        ARENA_ARRAY(arena, const struct schema *, json_count(list) + 1);
     JSON_EACH (source, list)
-        made[count++] = compile_new(arena, source, true);
-    return made;
+        compiled[count++] = compile_new(arena, source);
+    return compiled;
 }
 
 static bool has_rules(const struct json *source)
@@ -118,7 +118,7 @@ static const struct schema_rules *compile_rules(struct arena *arena, const struc
     rules->all_of = compile_list(arena, json_get(source, "allOf"));
     rules->any_of = compile_list(arena, json_get(source, "anyOf"));
     rules->one_of = compile_list(arena, json_get(source, "oneOf"));
-    rules->not_ = json_count(not_) > 0 ? compile_new(arena, not_, true) : NULL;
+    rules->not_ = json_count(not_) > 0 ? compile_new(arena, not_) : NULL;
     return rules;
 }
 
@@ -133,7 +133,7 @@ static bool has_field(const struct schema_field *fields, size_t count, const cha
 }
 
 static void compile_field(struct arena *arena, const struct json *property, bool required,
-                          bool nested, struct schema_field *ret)
+                          struct schema_field *ret)
 {
     const struct json *fallback = json_get(property, "default");
     ret->name = arena_strdup(arena, property->name);
@@ -142,11 +142,12 @@ static void compile_field(struct arena *arena, const struct json *property, bool
     ret->required = required;
     if (fallback && fallback->type != JSON_NULL)
         ret->fallback = json_to_string(arena, fallback);
-    compile_schema(arena, property, nested, &ret->value);
+    compile_schema(arena, property, &ret->value);
 }
 
-/* Adds apiVersion, kind and metadata if the schema lacks them. Rules of the schema about metadata,
- * for example about the name, are added to the common type of metadata. */
+/* Adds apiVersion and kind if the schema lacks them. Adds or replaces metadata: it always has the
+ * common type. If the schema has rules about metadata, for example about the name, they apply, too.
+ * Returns the new number of fields. */
 static size_t add_object_fields(struct arena *arena, const struct json *source,
                                 struct schema_field *fields, size_t count)
 {
@@ -170,7 +171,7 @@ static size_t add_object_fields(struct arena *arena, const struct json *source,
     if (json_count(json_get(own, "properties")) > 0) {
         struct schema_rules *rules = ARENA_NEW(arena, struct schema_rules);
         const struct schema **all = ARENA_ARRAY(arena, const struct schema *, 2);
-        all[0] = compile_new(arena, own, true);
+        all[0] = compile_new(arena, own);
         rules->all_of = all;
         metadata.value.rules = rules;
     }
@@ -190,8 +191,9 @@ static int compare_fields(const void *a, const void *b)
     return strcmp((*one)->name, (*other)->name);
 }
 
+/* Compiles the fields of an object. `whole` is true for a complete API object. */
 static const struct schema_object *compile_object(struct arena *arena, const struct json *source,
-                                                  bool nested, bool whole)
+                                                  bool whole)
 {
     const struct json *properties = json_get(source, "properties");
     size_t count = 0;
@@ -203,8 +205,7 @@ static const struct schema_object *compile_object(struct arena *arena, const str
         if (json_text(name))
             map_put(&required, json_text(name), name);
     JSON_EACH (property, properties)
-        compile_field(arena, property, map_get(&required, property->name), nested,
-                      &fields[count++]);
+        compile_field(arena, property, map_get(&required, property->name), &fields[count++]);
     if (whole)
         count = add_object_fields(arena, source, fields, count);
     const struct schema_field **sorted = ARENA_ARRAY(arena, const struct schema_field *, count + 1);
@@ -250,49 +251,46 @@ static void compile_list_type(struct arena *arena, const struct json *source, st
 }
 
 /* Compiles the members of an object. `additionalProperties: true` keeps all unknown members. */
-static void compile_members(struct arena *arena, const struct json *source, bool nested,
-                            struct schema *schema)
+static void compile_members(struct arena *arena, const struct json *source, struct schema *schema)
 {
     const struct json *others = json_get(source, "additionalProperties");
     bool embedded = source_is_true(source, "x-kubernetes-embedded-resource");
     if (others && others->type == JSON_OBJECT) {
         schema->type = SCHEMA_MAP;
-        schema->items = compile_new(arena, others, nested);
+        schema->items = compile_new(arena, others);
     } else if (others && others->type == JSON_BOOL && others->boolean &&
                json_count(json_get(source, "properties")) == 0) {
         schema->type = SCHEMA_MAP;
         schema->items = &ANYTHING;
     } else {
-        schema->object = compile_object(arena, source, nested, embedded);
+        schema->object = compile_object(arena, source, embedded);
     }
     schema->atomic = str_eq(json_get_string(source, "x-kubernetes-map-type", ""), "atomic");
 }
 
-/* `nested` is true for a part of allOf, anyOf, oneOf or not. */
-static void compile_schema(struct arena *arena, const struct json *source, bool nested,
-                           struct schema *ret)
+static void compile_schema(struct arena *arena, const struct json *source, struct schema *ret)
 {
     const struct json *items = json_get(source, "items");
     *ret = (struct schema){.type = source_type(source)};
     ret->nullable = source_is_true(source, "nullable");
     ret->rules = compile_rules(arena, source);
     if (items && items->type == JSON_OBJECT)
-        ret->items = compile_new(arena, items, nested);
+        ret->items = compile_new(arena, items);
     if (ret->type == SCHEMA_LIST)
         compile_list_type(arena, source, ret);
     if (ret->type == SCHEMA_OBJECT)
-        compile_members(arena, source, nested, ret);
+        compile_members(arena, source, ret);
     else if (json_count(json_get(source, "properties")) > 0)
-        ret->object = compile_object(arena, source, nested, false);
+        ret->object = compile_object(arena, source, false);
 }
 
 const struct schema *schema_compile(struct arena *arena, const struct json *source)
 {
     struct schema *schema = ARENA_NEW(arena, struct schema);
-    compile_schema(arena, source, false, schema);
+    compile_schema(arena, source, schema);
     schema->type = SCHEMA_OBJECT;
     schema->items = NULL;
-    schema->object = compile_object(arena, source, false, true);
+    schema->object = compile_object(arena, source, true);
     return schema;
 }
 

@@ -1,4 +1,5 @@
-/* Compiles the openAPIV3Schema of a CustomResourceDefinition into a struct schema (schema.h). */
+/* Compiles the openAPIV3Schema of a CustomResourceDefinition into a struct schema (schema.h).
+ * engine/crd calls it for each version of a definition. */
 #ifndef TRAINYARD_KUBE_SCHEMA_COMPILE_H
 #define TRAINYARD_KUBE_SCHEMA_COMPILE_H
 
@@ -6,12 +7,13 @@
 
 enum { SCHEMA_NODES_MAX = 100 * 1000 };
 
-/* Returns the number of schemas in the source, including nested schemas. A definition with more
- * than SCHEMA_NODES_MAX schemas is rejected. */
+/* Returns the number of schemas in the source, including nested schemas. engine/crd rejects a
+ * definition with more than SCHEMA_NODES_MAX schemas. */
 size_t schema_count_nodes(const struct json *source);
 
-/* Compiles the structural schema of a whole object into the arena. engine/crd/definition.h checks
- * that the schema is structural. Adds apiVersion, kind and metadata if the source lacks them. */
+/* Compiles the structural schema of a whole object into the arena. The caller must have checked
+ * that the schema is structural (engine/crd/definition.h). Adds apiVersion and kind if the source
+ * lacks them. The field metadata always has the type TYPE_OBJECT_META. Cannot fail. */
 const struct schema *schema_compile(struct arena *arena, const struct json *source);
 
 #endif

@@ -1,5 +1,5 @@
-/* Decodes objects by their schema in one walk; see decode.h. The position in the object is a linked
- * list on the stack. It is formatted only for a message. */
+/* Decodes objects by their schema in one pass; see decode.h. The path to the current value is a
+ * linked list on the stack, which is formatted only for a message. */
 #include "kube/schema/decode.h"
 
 #include "base/base64.h"
@@ -21,15 +21,15 @@ struct decode {
     struct err *err;
 };
 
-/* The position in the object: the name of a member, or the position of a list element if the name
+/* One step of the path to a value: the name of a member, or the index of a list element if the name
  * is NULL. */
 struct place {
     const struct place *parent;
     const char *name;
-    size_t position;
+    size_t index;
 };
 
-/* ---- Words ----------------------------------------------------------------------------------- */
+/* ---- Messages -------------------------------------------------------------------------------- */
 
 static void append_place(struct buf *buf, const struct place *place)
 {
@@ -37,7 +37,7 @@ static void append_place(struct buf *buf, const struct place *place)
         return;
     append_place(buf, place->parent);
     if (!place->name)
-        buf_printf(buf, "[%zu]", place->position);
+        buf_printf(buf, "[%zu]", place->index);
     else
         buf_printf(buf, "%s%.100s", buf->size ? "." : "", place->name);
 }
@@ -70,7 +70,7 @@ static void report_unknown(struct decode *decode, const struct schema_object *ty
         (struct schema_unknown){place_text(decode, place), str_nearest(place->name, names, count)};
 }
 
-/* Returns whether the value is the zero value of its type. */
+/* Returns whether the value is the zero value of its type. A real number never counts as zero. */
 static bool value_is_zero(const struct json *value)
 {
     switch (value->type) {
@@ -94,8 +94,10 @@ static bool value_is_zero(const struct json *value)
 static void report_unsupported(struct decode *decode, const struct schema_field *field,
                                const struct json *value, const struct place *place)
 {
-    bool asks = value->type == JSON_INT || !value_is_zero(value);
-    if (decode->report && field->unsupported && asks)
+    /* A client that writes the integer 0 asks for a value. A false or an empty value asks for
+     * nothing. */
+    bool is_requested = value->type == JSON_INT || !value_is_zero(value);
+    if (decode->report && field->unsupported && is_requested)
         decode_add_message(&decode->report->unsupported,
                            arena_printf(decode->arena, "%s: not supported here: %s",
                                         place_text(decode, place), field->unsupported));
@@ -104,10 +106,10 @@ static void report_unsupported(struct decode *decode, const struct schema_field 
 static int wrong_type(struct decode *decode, const struct place *place, const struct json *value,
                       const char *wanted)
 {
-    const char *hint =
-        str_eq(wanted, A_STRING) && value->type != JSON_OBJECT && value->type != JSON_ARRAY
-            ? "; quote it"
-            : "";
+    const char *hint = str_eq(wanted, A_STRING) && value->type != JSON_OBJECT &&
+                               value->type != JSON_ARRAY && value->type != JSON_NULL
+                           ? "; quote it"
+                           : "";
     if (value->type == JSON_INT)
         return err_set(decode->err, ERR_BAD_REQUEST, "%s must be %s, not the number %" PRId64 "%s",
                        place_text(decode, place), wanted, value->integer, hint);
@@ -171,7 +173,7 @@ static int read_time(struct decode *decode, const struct place *place, struct js
         return wrong_type(decode, place, value, "a time like \"2026-01-31T12:00:00Z\"");
     if (moment_parse(value->text, &wall_ms, &why) < 0)
         return bad_value(decode, place, &why);
-    if (!micro) { /* a micro time keeps its text, which has microseconds already */
+    if (!micro) { /* a micro time keeps its text, because wall_ms has only milliseconds */
         moment_format(wall_ms, text);
         set_text(decode, value, text);
     }
@@ -185,7 +187,7 @@ static int read_bytes(struct decode *decode, const struct place *place, const st
     if (value->type != JSON_STRING)
         return wrong_type(decode, place, value, "a string in base64");
     if (base64_decode(decode->arena, value->text, &bytes, &size, NULL) < 0)
-        return err_set(decode->err, ERR_BAD_REQUEST, "%s must be in base64",
+        return err_set(decode->err, ERR_BAD_REQUEST, "%s is not valid base64",
                        place_text(decode, place));
     return 0;
 }
@@ -240,7 +242,7 @@ static int read_list(struct decode *decode, const struct schema *schema, struct 
         int result = decode_value(decode, schema->items, element, &here);
         if (result < 0)
             return result;
-        here.position++;
+        here.index++;
     }
     return 0;
 }
@@ -310,26 +312,27 @@ static int read_member(struct decode *decode, const struct schema_object *type, 
     if (member->type == JSON_NULL)
         return 0;
     /* The metadata is always decoded as SCHEMA_FORM_TYPED, because the server uses it. */
-    struct decode own = *decode;
+    struct decode member_decode = *decode;
     if (!parent && str_eq(member->name, "metadata"))
-        own.form = SCHEMA_FORM_TYPED;
-    int result = decode_value(&own, &field->value, member, &here);
+        member_decode.form = SCHEMA_FORM_TYPED;
+    int result = decode_value(&member_decode, &field->value, member, &here);
     if (result < 0)
         return result;
     *ret_keep = is_kept(decode, field, member); /* decoding may have emptied the member */
     return 0;
 }
 
-static struct json *make_nought(struct arena *arena, const struct schema_field *field);
+static struct json *make_zero_value(struct arena *arena, const struct schema_field *field);
 
-static void add_always(struct arena *arena, const struct schema_object *type, struct json *object)
+static void add_missing_fields(struct arena *arena, const struct schema_object *type,
+                               struct json *object)
 {
     for (const struct schema_field *field = type->fields; field->name; field++)
         if (field->presence == PRESENCE_ALWAYS && !json_get(object, field->name))
-            json_set(arena, object, field->name, make_nought(arena, field));
+            json_set(arena, object, field->name, make_zero_value(arena, field));
 }
 
-static struct json *make_nought(struct arena *arena, const struct schema_field *field)
+static struct json *make_zero_value(struct arena *arena, const struct schema_field *field)
 {
     struct json *object;
     switch (field->value.type) {
@@ -343,7 +346,7 @@ static struct json *make_nought(struct arena *arena, const struct schema_field *
         return json_int(arena, 0);
     case SCHEMA_OBJECT:
         object = json_object(arena);
-        add_always(arena, field->value.object, object);
+        add_missing_fields(arena, field->value.object, object);
         return object;
     default:
         return json_null(arena);
@@ -369,7 +372,7 @@ static int read_object(struct decode *decode, const struct schema_object *type, 
     }
     object->last = last;
     if (decode->form == SCHEMA_FORM_TYPED)
-        add_always(decode->arena, type, object);
+        add_missing_fields(decode->arena, type, object);
     return 0;
 }
 

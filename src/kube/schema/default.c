@@ -25,8 +25,8 @@ static void default_value(struct arena *arena, const struct schema *schema, stru
         default_value(arena, schema->items, item);
 }
 
-/* Parses a default. The text is always valid: a test checks the defaults of the tables, and
- * defaults of definitions are validated. */
+/* Parses a default. The text is always valid: a test checks the defaults of the field tables, and
+ * the API server checks the defaults of CustomResourceDefinitions. */
 static struct json *default_parse(struct arena *arena, const char *text)
 {
     struct json *json;

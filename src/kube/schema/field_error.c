@@ -12,7 +12,7 @@ void field_errors_init(struct field_errors *errors, struct arena *arena)
     *errors = (struct field_errors){.arena = arena};
 }
 
-/* Callers check this before they format a value, because the value may be large and have many
+/* Functions that format a value check this first, because the value may be large and have many
  * errors. */
 static bool is_full(const struct field_errors *errors)
 {

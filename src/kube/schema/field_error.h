@@ -1,6 +1,6 @@
 /* The validation errors of an object, with Kubernetes' messages. kubectl prints them after 'Pod "x"
- * is invalid:', and the Status lists them as causes. Validation collects all errors, so that one
- * request shows every error. */
+ * is invalid:', and the Status lists them as causes. Validation continues after an error, so that
+ * one request shows all errors. */
 #ifndef TRAINYARD_KUBE_SCHEMA_FIELD_ERROR_H
 #define TRAINYARD_KUBE_SCHEMA_FIELD_ERROR_H
 
@@ -24,16 +24,18 @@ enum { FIELD_ERRORS_MAX = 100 }; /* further errors are dropped */
 
 void field_errors_init(struct field_errors *errors, struct arena *arena);
 
-/* Each function adds an error. `detail` may be NULL. The message shows the value of an invalid
- * field as JSON. */
+/* Each function adds one error, unless the list already has it or is full. They copy `field`. */
+
+/* `detail` may be NULL. */
 void field_required(struct field_errors *errors, const char *field, const char *detail);
+/* The message shows the start of `value` as JSON. NULL is shown as null. */
 void field_invalid(struct field_errors *errors, const char *field, const struct json *value,
                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 void field_duplicate(struct field_errors *errors, const char *field, const char *value);
 void field_forbidden(struct field_errors *errors, const char *field, const char *detail);
-/* For a string that is longer than `max` bytes, and for a list that has more than `max`
- * elements. */
+/* For a string that is longer than `max` bytes. */
 void field_too_long(struct field_errors *errors, const char *field, size_t max);
+/* For a list that has `count` elements, more than `max`. */
 void field_too_many(struct field_errors *errors, const char *field, size_t count, size_t max);
 void field_not_found(struct field_errors *errors, const char *field, const char *value);
 /* For a value that is not in `supported`, a NULL-terminated list. */
@@ -45,8 +47,8 @@ void field_unsupported_value(struct field_errors *errors, const char *field,
 void field_duplicate_value(struct field_errors *errors, const char *field,
                            const struct json *value);
 
-/* Adds all errors of `from`, the errors of a part of an object. Puts `prefix` in front of each
- * field. */
+/* Adds all errors of `from`, which are the errors of a part of the object. Puts `prefix` in front
+ * of each field. Does not copy the messages. */
 void field_errors_take(struct field_errors *errors, const struct field_errors *from,
                        const char *prefix);
 
@@ -54,9 +56,9 @@ void field_errors_take(struct field_errors *errors, const struct field_errors *f
 const char *field_path(struct field_errors *errors, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Returns "a: Required value" or "[a: Required value, b: …]". */
+/* Returns "a: Required value" or "[a: Required value, b: …]", in errors->arena. */
 char *field_errors_text(const struct field_errors *errors);
-/* Returns the causes of a Status. */
+/* Returns the causes of a Status as a JSON array, in errors->arena. */
 struct json *field_errors_causes(const struct field_errors *errors);
 
 #endif

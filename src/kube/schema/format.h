@@ -1,5 +1,5 @@
-/* Checks the formats of strings in custom resources, as Kubernetes does: "date-time", "ipv4",
- * "uuid" and others. Pure. */
+/* Checks the formats of strings as Kubernetes does in custom resources: "date-time", "ipv4", "uuid"
+ * and others. Pure. */
 #ifndef TRAINYARD_KUBE_SCHEMA_FORMAT_H
 #define TRAINYARD_KUBE_SCHEMA_FORMAT_H
 

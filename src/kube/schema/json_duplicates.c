@@ -8,18 +8,18 @@
 
 #include <string.h>
 
-enum { PATH_MAX_ = 1024 };
+enum { PATH_SIZE_MAX = 1024 };
 
 struct walk {
     struct arena *arena;
     struct schema_messages *duplicates; /* NULL: no messages are added */
 };
 
-/* The position in the tree, linked up to the root. It is formatted only for a message. */
+/* The path to a value, as a linked list up to the root. It is formatted only for a message. */
 struct place {
     const struct place *above;
     const char *name; /* NULL: an element of a list */
-    size_t position;
+    size_t position;  /* the position of an element */
 };
 
 static void write_path(const struct place *place, struct buf *buf)
@@ -42,12 +42,12 @@ static void duplicates_add_message(struct schema_messages *duplicates, const cha
         duplicates->texts[duplicates->count++] = text;
 }
 
-static void repeats_report(const struct walk *walk, const struct place *place)
+static void report_duplicate(const struct walk *walk, const struct place *place)
 {
     if (!walk->duplicates || walk->duplicates->count == SCHEMA_MESSAGES_MAX)
         return;
     _cleanup_buf_ struct buf path;
-    buf_init(&path, PATH_MAX_);
+    buf_init(&path, PATH_SIZE_MAX);
     write_path(place, &path);
     duplicates_add_message(walk->duplicates,
                            arena_printf(walk->arena, "duplicate field \"%.*s\"", (int)path.size,
@@ -57,13 +57,13 @@ static void repeats_report(const struct walk *walk, const struct place *place)
 /* Returns the members in reverse order. */
 static struct json *members_reverse(struct json *member)
 {
-    struct json *turned = NULL, *next;
+    struct json *reversed = NULL, *next;
     for (; member; member = next) {
         next = member->next;
-        member->next = turned;
-        turned = member;
+        member->next = reversed;
+        reversed = member;
     }
-    return turned;
+    return reversed;
 }
 
 static void walk_value(const struct walk *walk, struct json *value, const struct place *place);
@@ -83,7 +83,7 @@ static void walk_object(const struct walk *walk, struct json *object, const stru
         if (json_names_add(&names, object, member, strlen(member->name)))
             json_list_append(object, member);
         else
-            repeats_report(walk, &below);
+            report_duplicate(walk, &below);
     }
     last = object->first;
     object->first = members_reverse(object->first);
@@ -122,11 +122,11 @@ static void report_line(const struct walk *walk, const struct json *value)
     const char *name = json_to_string(walk->arena, json_string(walk->arena, value->name));
     duplicates_add_message(walk->duplicates,
                            arena_printf(walk->arena, "line %u: key %.*s already set in map",
-                                        value->line, PATH_MAX_, name));
+                                        value->line, PATH_SIZE_MAX, name));
 }
 
-/* Reports duplicates in the order of the text, and those inside a value before the value itself, as
- * Go does. Does not remove members. */
+/* Reports duplicates in the order of the text. As in Go, reports the duplicates inside a value
+ * before the value itself. Does not remove members. */
 static void report_lines(const struct walk *walk, struct json *value)
 {
     _cleanup_(json_names_release) struct json_names names = {0};

@@ -1,5 +1,5 @@
-/* Produces Go's messages for invalid JSON; see json_syntax_error.h. It is a recursive descent
- * parser that builds no tree. */
+/* Makes Go's messages for invalid JSON with a recursive descent parser that builds no tree; see
+ * json_syntax_error.h. */
 #include "kube/schema/json_syntax_error.h"
 
 #include "base/str.h"
@@ -11,7 +11,7 @@ struct reader {
     struct arena *arena;
     const char *at, *end;
     size_t depth;
-    const char *complaint;
+    const char *message;
 };
 
 /* Returns the character as Go quotes it. Each byte counts as one Latin-1 character. */
@@ -34,8 +34,8 @@ static const char *syntax_quote(struct arena *arena, unsigned char c)
 
 static bool refuse_character(struct reader *reader, char c, const char *where)
 {
-    reader->complaint = arena_printf(reader->arena, "invalid character %s %s",
-                                     syntax_quote(reader->arena, (unsigned char)c), where);
+    reader->message = arena_printf(reader->arena, "invalid character %s %s",
+                                   syntax_quote(reader->arena, (unsigned char)c), where);
     return false;
 }
 
@@ -43,7 +43,7 @@ static bool syntax_refuse(struct reader *reader, const char *where)
 {
     if (reader->at < reader->end)
         return refuse_character(reader, *reader->at, where);
-    reader->complaint = "unexpected end of JSON input";
+    reader->message = "unexpected end of JSON input";
     return false;
 }
 
@@ -202,7 +202,7 @@ const char *kube_json_syntax_error(struct arena *arena, const char *text, size_t
         if (reader.at < reader.end)
             syntax_refuse(&reader, "after top-level value");
     }
-    return reader.complaint;
+    return reader.message;
 }
 
 char *kube_json_type_error(struct arena *arena, const struct json *value, const char *type)

@@ -1,5 +1,5 @@
-/* The position of a walk through an object: a linked list of names and list positions on the stack.
- * It is formatted as text only when an error is reported. */
+/* The path to the value that validation currently checks: a linked list of names and list positions
+ * on the stack. The path is formatted as text only when an error is reported. */
 #ifndef TRAINYARD_KUBE_SCHEMA_PATH_H
 #define TRAINYARD_KUBE_SCHEMA_PATH_H
 
@@ -7,14 +7,15 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-enum { SCHEMA_PATH_MAX = 4096 };
+enum { SCHEMA_PATH_MAX = 4096 }; /* bytes; a longer text is cut */
 
 struct schema_path {
     const struct schema_path *parent;
-    const char *name; /* the name of a member; NULL: a list element at `position` */
-    size_t position;
+    const char *name; /* the name of a member; "": a whole object; NULL: a list element */
+    size_t position;  /* the position of a list element */
 };
 
+/* Appends the path to `buf`: spec.containers[0].name */
 static inline void schema_path_write(const struct schema_path *path, struct buf *buf)
 {
     if (!path)

@@ -20,8 +20,8 @@ struct span {
 
 struct reader {
     struct arena *arena;
-    size_t fields_left; /* the number of fields that may still be read from this body */
-    int depth;
+    size_t fields_left; /* the number of fields that may still be read */
+    int depth;          /* the number of open messages */
     struct err *err;
 };
 
@@ -64,8 +64,8 @@ static int protobuf_take_span(struct reader *reader, struct span *span, uint64_t
 struct wire_field {
     uint32_t number;
     enum wire_type type;
-    uint64_t varint;
-    struct span bytes;
+    uint64_t varint;   /* for WIRE_VARINT */
+    struct span bytes; /* for the other wire types */
 };
 
 static int read_field(struct reader *reader, struct span *span, struct wire_field *ret)
@@ -78,7 +78,7 @@ static int read_field(struct reader *reader, struct span *span, struct wire_fiel
         return result;
     *ret = (struct wire_field){.number = (uint32_t)(tag >> 3), .type = (enum wire_type)(tag & 7)};
     if (tag >> 3 == 0 || tag >> 3 > 0x1fffffff)
-        return protobuf_fail(reader, "a field has no valid number");
+        return protobuf_fail(reader, "a field has an invalid number");
     switch (ret->type) {
     case WIRE_VARINT:
         return read_varint(reader, span, &ret->varint);
@@ -130,7 +130,7 @@ static int make_int_or_string(struct reader *reader, struct span span, struct js
 }
 
 /* Decodes a time: seconds since 1970 (field 1) and nanoseconds (field 2). The years must be from 1
- * to 9999, which JSON can express. An empty message is Go's zero time. */
+ * to 9999, which JSON can express. An empty message is Go's zero time, and *ret stays NULL. */
 static int make_time(struct reader *reader, bool micro, struct span span, struct json **ret)
 {
     static const int64_t first = -62135596800, last = 253402300799;
@@ -180,7 +180,7 @@ static int make_anything(struct reader *reader, struct span span, struct json **
     if (result < 0 || raw.size == 0)
         return result;
     if (json_parse(reader->arena, (const char *)raw.data, raw.size, NULL, ret, NULL) < 0)
-        return protobuf_fail(reader, "what should be JSON in it is none");
+        return protobuf_fail(reader, "a field that must contain JSON does not");
     return 0;
 }
 
@@ -204,7 +204,7 @@ static int make_number(struct reader *reader, struct span bytes, struct json **r
 static int protobuf_read_message(struct reader *reader, const struct schema_object *type,
                                  uint32_t outer, struct span span, struct json *object);
 
-static void unite_entries(struct json *map);
+static void drop_duplicate_keys(struct json *map);
 
 static int make_message(struct reader *reader, const struct schema_object *type, struct span span,
                         struct json **ret)
@@ -215,7 +215,7 @@ static int make_message(struct reader *reader, const struct schema_object *type,
         return result;
     JSON_EACH (member, *ret)
         if (schema_field(type, member->name)->value.type == SCHEMA_MAP)
-            unite_entries(member);
+            drop_duplicate_keys(member);
     return 0;
 }
 
@@ -251,7 +251,7 @@ static enum wire_type wire_type_of(enum schema_type type)
     }
 }
 
-/* Decodes one value. *ret stays NULL if the value is empty. */
+/* Decodes one value. *ret stays NULL for an empty time, quantity or raw JSON value. */
 static int make_value(struct reader *reader, const struct schema *schema,
                       const struct wire_field *field, struct json **ret)
 {
@@ -316,8 +316,8 @@ static int add_entry(struct reader *reader, struct json *map, const struct schem
     return 0;
 }
 
-/* If several entries have the same key, keeps only the last entry. */
-static void unite_entries(struct json *map)
+/* If several entries have the same key, keeps only the last, at the place of the first. */
+static void drop_duplicate_keys(struct json *map)
 {
     _cleanup_json_names_ struct json_names names = {0};
     struct json *entry = map->first;
@@ -329,9 +329,9 @@ static void unite_entries(struct json *map)
             json_list_append(map, entry);
             continue;
         }
-        struct json *first = json_names_find(&names, map, entry->name), *behind = first->next;
+        struct json *first = json_names_find(&names, map, entry->name), *next_entry = first->next;
         *first = *entry;
-        first->next = behind;
+        first->next = next_entry;
     }
 }
 
@@ -365,7 +365,8 @@ static const struct schema_field *find_number(const struct schema_object *type, 
     return NULL;
 }
 
-static bool holds_fields(const struct schema_object *type, uint32_t outer)
+/* Returns whether field `outer` is an inner message that contains fields of the object itself. */
+static bool is_inner_message(const struct schema_object *type, uint32_t outer)
 {
     for (const struct schema_field *field = type->fields; field->name; field++)
         if (field->number >> 16 == outer)
@@ -391,7 +392,7 @@ static int protobuf_read_message(struct reader *reader, const struct schema_obje
         const struct schema_field *known = find_number(type, SCHEMA_INSIDE(outer, field.number));
         if (known)
             result = add_field(reader, known, &field, object);
-        else if (outer == 0 && field.type == WIRE_BYTES && holds_fields(type, field.number))
+        else if (outer == 0 && field.type == WIRE_BYTES && is_inner_message(type, field.number))
             result = protobuf_read_message(reader, type, field.number, field.bytes, object);
         if (result < 0)
             return result;
@@ -422,8 +423,8 @@ static const struct schema_field TYPE_META_FIELDS[] = {
 };
 static const struct schema_object TYPE_META = {.fields = TYPE_META_FIELDS};
 
-/* Whether the type can be read from protobuf. Kinds that Kubernetes does not define have no field
- * numbers. */
+/* Returns whether the type can be read from protobuf. Kinds that Kubernetes does not define have no
+ * field numbers. */
 static bool has_numbers(const struct schema_object *type)
 {
     for (const struct schema_field *field = type->fields; field->name; field++)
@@ -432,12 +433,14 @@ static bool has_numbers(const struct schema_object *type)
     return false;
 }
 
+/* Reads the envelope. *ret_meta gets apiVersion and kind, and *ret_raw the bytes of the object.
+ * Both stay unchanged if the envelope lacks them. */
 static int open_envelope(struct reader *reader, struct span span, struct json **ret_meta,
                          struct span *ret_raw)
 {
     static const char magic[] = {'k', '8', 's', '\0'};
     if (span.size < sizeof(magic) || memcmp(span.data, magic, sizeof(magic)) != 0)
-        return protobuf_fail(reader, "it does not begin as Kubernetes' do");
+        return protobuf_fail(reader, "it does not begin with 'k8s', the prefix of Kubernetes");
     span.data += sizeof(magic);
     span.size -= sizeof(magic);
     while (span.size > 0) {
@@ -467,7 +470,7 @@ int schema_protobuf_read_body(struct arena *arena, schema_find_type *find, const
     const struct schema_object *type = find(context, version, kind);
     if (!type || !has_numbers(type))
         return err_set(err, ERR_MEDIA_TYPE,
-                       "%.100s of version \"%.100s\" is not read from protobuf; send it as "
+                       "%.100s of version \"%.100s\" cannot be read from protobuf; send it as "
                        "application/json",
                        *kind ? kind : "an object without a kind", version);
     result = schema_protobuf_read(arena, type, raw.data, raw.size, &object, err);

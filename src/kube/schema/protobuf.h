@@ -7,7 +7,10 @@
 
 #include "kube/schema/schema.h"
 
-enum { SCHEMA_PROTOBUF_DEPTH_MAX = 32, SCHEMA_PROTOBUF_FIELDS_MAX = 1000 * 1000 };
+enum {
+    SCHEMA_PROTOBUF_DEPTH_MAX = 32,           /* nested messages */
+    SCHEMA_PROTOBUF_FIELDS_MAX = 1000 * 1000, /* fields of one object, including nested messages */
+};
 
 /* Decodes one message into an object in the form SCHEMA_FORM_TYPED of schema_decode(). Returns 0,
  * or -ERR_BAD_REQUEST if the bytes are not a message of this type. */
@@ -19,8 +22,8 @@ typedef const struct schema_object *schema_find_type(const void *context, const 
                                                      const char *kind);
 
 /* Decodes a whole body: "k8s\0", the envelope with apiVersion and kind, and the object in it.
- * `find` looks up the type; `context` is passed to it. Returns -ERR_MEDIA_TYPE if the kind cannot
- * be read from protobuf. */
+ * `find` looks up the type and gets `context`. Returns 0, -ERR_BAD_REQUEST if the body is invalid,
+ * or -ERR_MEDIA_TYPE if the kind cannot be read from protobuf. */
 int schema_protobuf_read_body(struct arena *arena, schema_find_type *find, const void *context,
                               const void *data, size_t size, struct json **ret, struct err *err);
 

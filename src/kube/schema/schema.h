@@ -37,7 +37,7 @@ struct schema_object {
     const char *doc;                   /* a sentence for `kubectl explain`, or NULL */
     const struct schema_field *fields; /* the last entry has the name NULL */
     bool atomic;                       /* server-side apply treats the object as one value */
-    bool checked;                      /* a type of a custom resource, see schema_has_rules() */
+    bool checked;  /* a named type of a custom resource whose rules apply; see schema_has_rules() */
     bool preserve; /* unknown fields are kept (x-kubernetes-preserve-unknown-fields) */
     bool embedded; /* a complete API object with apiVersion, kind and metadata */
     /* The fields sorted by name, for binary search, because a custom resource may have tens of
@@ -49,8 +49,12 @@ struct schema_object {
 /* The schema of one value. */
 struct schema {
     enum schema_type type;
-    const struct schema_object *object; /* for SCHEMA_OBJECT, and for a named SCHEMA_ANY */
-    const struct schema *items;         /* for SCHEMA_LIST and SCHEMA_MAP */
+    /* The fields of SCHEMA_OBJECT. With SCHEMA_ANY: the name of a type that has a definition in
+     * OpenAPI, or the fields of an object in a part of allOf, anyOf, oneOf or not. */
+    const struct schema_object *object;
+    /* The schema of the elements of SCHEMA_LIST, or of the values of SCHEMA_MAP. With SCHEMA_ANY:
+     * the schema of the elements of a list in a part of allOf, anyOf, oneOf or not. */
+    const struct schema *items;
 
     /* The identity of list elements for server-side apply. `keys` (NULL-terminated) are the fields
      * that identify an element. With `set`, the value of an element identifies it. A list without
@@ -58,19 +62,20 @@ struct schema {
      * whole. */
     const char *const *keys;
     bool set, atomic;
-    /* For strategic merge patches. List elements are merged by the field `merge_key`; "": elements
-     * are plain values; NULL: the patch replaces the list. With `retain`, only the members that the
-     * patch contains are kept. */
+    /* For strategic merge patches: list elements are merged by the field `merge_key`. "": the
+     * elements are plain values. NULL: the patch replaces the list. */
     const char *merge_key;
+    /* Tells clients in OpenAPI to send $retainKeys in a strategic merge patch. The server itself
+     * does not use it. */
     bool retain;
 
     bool nullable;                    /* null is a valid value and is kept */
     const struct schema_rules *rules; /* NULL: no rules */
 };
 
-/* How the API writes a field that is absent or has its zero value. */
+/* How the API server writes a field that is absent or has its zero value. */
 enum schema_presence {
-    PRESENCE_IF_ANY, /* the zero values "", 0, false and the empty list are left out */
+    PRESENCE_IF_ANY, /* "", 0, false, and an empty list, map or object are left out */
     PRESENCE_IF_SET, /* an absent field is left out, a zero value is written */
     PRESENCE_ALWAYS, /* an absent field is written with its zero value: "resources":{} */
 };
@@ -79,9 +84,9 @@ struct schema_field {
     const char *name;
     const char *doc; /* a sentence without a capital letter and a full stop, or NULL */
     struct schema value;
-    /* The field number in protobuf; 0: the field is not read from protobuf. If the field is in an
-     * inner message in protobuf, this is SCHEMA_INSIDE(number of the inner message, number in
-     * it). */
+    /* The field number in protobuf; 0: the field is not read from protobuf. For a field that
+     * protobuf has in an inner message: SCHEMA_INSIDE(number of the inner message, number of the
+     * field). */
     uint32_t number;
     enum schema_presence presence;
     bool required;
@@ -94,9 +99,9 @@ struct schema_field {
 /* Returns the field with that name, or NULL. */
 const struct schema_field *schema_field(const struct schema_object *object, const char *name);
 
-/* Returns whether the rules of the type's fields are written into the schema of a
- * CustomResourceDefinition. False for types of Kubernetes: a pod is validated when a controller
- * creates it. */
+/* Returns whether the rules of the type's fields are checked in custom resources and written into
+ * their CustomResourceDefinition. False for types of Kubernetes, such as the pod template in a
+ * TFJob: the pod is validated when a controller creates it. */
 bool schema_has_rules(const struct schema_object *object);
 
 #endif

@@ -63,8 +63,8 @@ static void write_default(struct arena *arena, struct json *json, const char *te
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
-/* Whether the field of metadata has an effect in an embedded object. The server sets all other
- * fields. */
+/* Returns whether the field of metadata is in the schema of an embedded object, such as a
+ * pod template. creationTimestamp is, because Go programs write it as null. */
 static bool is_embedded_meta(const char *name)
 {
     static const char *const names[] = {"annotations", "creationTimestamp", "finalizers", "labels",

@@ -20,7 +20,8 @@ struct check {
     const struct schema_path *path;
     const struct schema *schema;
     const struct json *value;
-    const struct json *old; /* the value at the same path in the old object; NULL: none */
+    const struct json *old; /* the value of the same JSON type at this path in the old object; NULL:
+                               none */
 };
 
 static void validate_value(struct field_errors *errors, const struct schema *schema,
@@ -126,8 +127,8 @@ static bool has_type(enum schema_type type, const char *is)
            (str_eq(is, "integer") || str_eq(is, "string"));
 }
 
-/* Checks the value of a type that does not allow every string or number. Schemas of definitions use
- * rules for this instead. */
+/* Returns whether a string or number is a valid quantity, time or 32-bit integer. The schema of a
+ * CustomResourceDefinition has rules for this instead. */
 static bool has_form(enum schema_type type, const struct json *value)
 {
     struct kube_quantity quantity;
@@ -145,7 +146,7 @@ static bool has_form(enum schema_type type, const struct json *value)
     }
 }
 
-static void complain_of_form(const struct check *check)
+static void report_form(const struct check *check)
 {
     const char *value = json_to_string(check->errors->arena, check->value);
     if (check->schema->type == SCHEMA_QUANTITY)
@@ -162,12 +163,13 @@ static void validate_value_type(const struct check *check)
         validate_fail(check, json_string(check->errors->arena, is), "must be of type %s: \"%s\"",
                       wanted_name(check->schema->type), is);
     else if (!has_form(check->schema->type, check->value))
-        complain_of_form(check);
+        report_form(check);
 }
 
 /* ---- Combinations ---------------------------------------------------------------------------- */
 
-/* Validates the value against one of several schemas. Returns true if the value is valid. */
+/* Validates the value against one of several schemas. Returns true if the value is valid. Sets *ret
+ * to the errors. */
 static bool validate_alternative(const struct check *check, const struct schema *schema,
                                  struct field_errors *ret)
 {
@@ -176,10 +178,11 @@ static bool validate_alternative(const struct check *check, const struct schema 
     return ret->count == 0;
 }
 
-/* Reports an error about allOf, anyOf, oneOf or not. The path is empty, as in Kubernetes. */
-static void complain_of_all(const struct check *check, const char *format, ...)
+/* Reports an error about allOf, anyOf, oneOf or not. As in Kubernetes, the field of the error is
+ * "<nil>", and the message has the path. */
+static void report_combination(const struct check *check, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-static void complain_of_all(const struct check *check, const char *format, ...)
+static void report_combination(const struct check *check, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -209,7 +212,7 @@ static void check_any_of(const struct check *check, const struct schema *const *
     struct field_errors first = {0};
     if (count_valid(check, list, &first) > 0)
         return;
-    complain_of_all(check, "must validate at least one schema (anyOf)");
+    report_combination(check, "must validate at least one schema (anyOf)");
     field_errors_take(check->errors, &first, "");
 }
 
@@ -220,13 +223,13 @@ static void check_one_of(const struct check *check, const struct schema *const *
     if (valid == 1)
         return;
     if (valid > 1) {
-        complain_of_all(check,
-                        "must validate one and only one schema (oneOf). Found %zu valid "
-                        "alternatives",
-                        valid);
+        report_combination(check,
+                           "must validate one and only one schema (oneOf). Found %zu valid "
+                           "alternatives",
+                           valid);
         return;
     }
-    complain_of_all(check, "must validate one and only one schema (oneOf). Found none valid");
+    report_combination(check, "must validate one and only one schema (oneOf). Found none valid");
     field_errors_take(check->errors, &first, "");
 }
 
@@ -239,7 +242,7 @@ static void check_all_of(const struct check *check, const struct schema *const *
         field_errors_take(check->errors, &found, "");
     }
     if (!all)
-        complain_of_all(check, "must validate all the schemas (allOf)");
+        report_combination(check, "must validate all the schemas (allOf)");
 }
 
 static void check_combinations(const struct check *check, const struct schema_rules *rules)
@@ -252,7 +255,7 @@ static void check_combinations(const struct check *check, const struct schema_ru
     if (rules->all_of)
         check_all_of(check, rules->all_of);
     if (rules->not_ && validate_alternative(check, rules->not_, &ignored))
-        complain_of_all(check, "must not validate the schema (not)");
+        report_combination(check, "must not validate the schema (not)");
 }
 
 /* ---- Texts ----------------------------------------------------------------------------------- */

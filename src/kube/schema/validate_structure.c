@@ -24,8 +24,8 @@ static const struct json *element_identity(struct arena *arena, const struct sch
     return keys;
 }
 
-static void check_doubles(struct field_errors *errors, const struct schema *schema,
-                          const struct schema_path *path, const struct json *list)
+static void check_duplicates(struct field_errors *errors, const struct schema *schema,
+                             const struct schema_path *path, const struct json *list)
 {
     _cleanup_(cleanup_arena) struct arena *scratch = arena_new();
     struct map seen;
@@ -101,7 +101,7 @@ static void structure_check_value(struct field_errors *errors, const struct sche
         position++;
     }
     if (schema->set || schema->keys)
-        check_doubles(errors, schema, path, value);
+        check_duplicates(errors, schema, path, value);
 }
 
 void schema_validate_structure(struct field_errors *errors, const struct schema *schema,

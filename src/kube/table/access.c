@@ -24,17 +24,17 @@ struct json *table_binding_role(struct arena *arena, const struct json *binding,
                         json_get_string(ref, "name", ""));
 }
 
-/* Returns the names of the binding's subjects of this kind: "a, b". A service account is shown as
- * "namespace/name". */
+/* Returns the names of the binding's subjects of this kind as a cell: "a, b". A subject with a
+ * namespace, such as a service account, is shown as "namespace/name". */
 static struct json *subjects_cell(struct arena *arena, const struct json *binding, const char *kind)
 {
     _cleanup_buf_ struct buf text;
     buf_init(&text, CELL_MAX);
     JSON_EACH (subject, json_get(binding, "subjects")) {
-        const char *place = json_get_string(subject, "namespace", "");
+        const char *namespace_ = json_get_string(subject, "namespace", "");
         if (str_eq(json_get_string(subject, "kind", ""), kind))
-            buf_printf(&text, "%s%s%s%s", text.size ? ", " : "", place, place[0] ? "/" : "",
-                       json_get_string(subject, "name", ""));
+            buf_printf(&text, "%s%s%s%s", text.size ? ", " : "", namespace_,
+                       namespace_[0] ? "/" : "", json_get_string(subject, "name", ""));
     }
     return json_string(arena, text.data);
 }

@@ -9,12 +9,14 @@ struct kube_column;
 
 typedef struct json *table_cell(struct arena *arena, const struct json *object, int64_t now_ms);
 
-/* Returns the time since the RFC 3339 timestamp, such as "5m"; "<unknown>" for NULL and "". */
+/* Returns the time since the RFC 3339 timestamp, such as "5m", or "<unknown>" if the timestamp is
+ * NULL, "" or invalid. */
 char *table_age(struct arena *arena, const char *timestamp, int64_t now_ms);
-/* Returns the text, or "<none>" for NULL and "". */
+/* Returns the text as a cell, or "<none>" for NULL and "". */
 struct json *table_text_or_none(struct arena *arena, const char *text);
 
-/* Returns the cell of a column that has a path instead of a function. */
+/* Returns the cell of a column that has a path instead of a function. The cell is null if the value
+ * is missing or has another type than the column. */
 struct json *table_path_cell(struct arena *arena, const struct kube_column *column,
                              const struct json *object, int64_t now_ms);
 

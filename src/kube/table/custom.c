@@ -1,5 +1,5 @@
-/* Makes the columns of a CustomResourceDefinition from its additionalPrinterColumns; see
- * table.h. */
+/* Makes the columns of a CustomResourceDefinition from its additionalPrinterColumns, and the cells
+ * of these columns; see table.h and cells.h. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/json_path.h"
@@ -10,9 +10,10 @@
 
 static const char NAME_DOC[] = "Name of the object, unique within its namespace.";
 
-/* A value whose type differs from the type of the column is not shown. */
-static struct json *cell_of(struct arena *arena, const char *type, const struct json *value,
-                            int64_t now_ms)
+/* Returns the value as a cell of a column of this type. A column of type "string" shows every
+ * value. Other columns show null if the value has another type. */
+static struct json *value_cell(struct arena *arena, const char *type, const struct json *value,
+                               int64_t now_ms)
 {
     bool number = value->type == JSON_INT || value->type == JSON_REAL;
     if (str_eq(type, "string"))
@@ -33,7 +34,7 @@ struct json *table_path_cell(struct arena *arena, const struct kube_column *colu
     const struct json *value = json_path_find(arena, column->path, object)[0];
     if (!value || value->type == JSON_NULL)
         return json_null(arena);
-    return cell_of(arena, column->type, value, now_ms);
+    return value_cell(arena, column->type, value, now_ms);
 }
 
 static const char *copy_column_text(struct arena *arena, const struct json *object,
@@ -66,7 +67,7 @@ const struct kube_columns *kube_columns_make(struct arena *arena, const struct j
         list[count++] = (struct kube_column){.name = "Age",
                                              .type = "date",
                                              .format = "",
-                                             .description = "how long ago it was made",
+                                             .description = "Time since the object was created.",
                                              .cell = table_age_cell};
     columns->columns = list;
     columns->count = count;

@@ -1,28 +1,30 @@
-/* The cells of EndpointSlices: the first ports and addresses, and the number of the others. */
+/* The cells of EndpointSlices: the first ports and addresses, and the number of further ones; see
+ * cells.h. */
 #include "base/buf.h"
 #include "base/str.h"
 #include "kube/table/cells.h"
 
 #include <inttypes.h>
 
-enum { SHOWN = 3, CELL_MAX = 4 * 1024 };
+enum { WORDS_SHOWN = 3, CELL_MAX = 4 * 1024 };
 
+/* The words of a cell: ports or addresses. */
 struct words {
-    struct buf text;
-    size_t count;
+    struct buf text; /* the first WORDS_SHOWN words, joined by commas */
+    size_t count;    /* the number of all words */
 };
 
 static void words_add(struct words *words, const char *word)
 {
-    if (words->count++ < SHOWN)
+    if (words->count++ < WORDS_SHOWN)
         buf_printf(&words->text, "%s%s", words->text.size ? "," : "", word);
 }
 
-/* Returns the words as a cell; "<unset>" if there are none, as in Kubernetes. */
+/* Returns the words as a cell, or "<unset>" if there are none, as in Kubernetes. Frees `words`. */
 static struct json *words_cell(struct arena *arena, struct words *words)
 {
-    if (words->count > SHOWN)
-        buf_printf(&words->text, " + %zu more...", words->count - SHOWN);
+    if (words->count > WORDS_SHOWN)
+        buf_printf(&words->text, " + %zu more...", words->count - WORDS_SHOWN);
     struct json *cell = json_string(arena, words->count ? words->text.data : "<unset>");
     buf_release(&words->text);
     return cell;

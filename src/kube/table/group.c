@@ -1,4 +1,4 @@
-/* The cells of PodGroups, of Scales and of leases. */
+/* The cells of PodGroups, Scales and leases; see cells.h. */
 #include "kube/table/cells.h"
 
 struct json *table_group_min_member(struct arena *arena, const struct json *group, int64_t now_ms)

@@ -1,12 +1,12 @@
-/* The cells of Jobs. */
+/* The cells of Jobs; see cells.h. */
 #include "base/moment.h"
 #include "kube/condition.h"
 #include "kube/table/cells.h"
 
 #include <inttypes.h>
 
-/* Returns the completions, such as "2/4". A work queue job has one completion and several parallel
- * pods; its cell is "0/1 of 3". */
+/* Returns the completions, such as "2/4". A job without spec.completions needs one success. If
+ * several of its pods run in parallel, the cell is "0/1 of 3". */
 struct json *table_job_completions(struct arena *arena, const struct json *job, int64_t now_ms)
 {
     const struct json *spec = json_get(job, "spec");
@@ -26,7 +26,7 @@ static bool read_time(const struct json *object, const char *name, int64_t *ret)
     return text[0] && moment_parse(text, ret, NULL) == 0;
 }
 
-/* The time from the start of the job to its end, or to now. A failed job has ended, too. */
+/* Returns the time from the start of the job to its completion or failure, or to now. */
 struct json *table_job_duration(struct arena *arena, const struct json *job, int64_t now_ms)
 {
     const struct json *status = json_get(job, "status");

@@ -2,7 +2,7 @@
 #include "kube/quantity.h"
 #include "kube/table/cells.h"
 
-/* Returns the usage of a node, or the sum over all containers of a pod. */
+/* Returns the usage of a node, or the sum of the usage of all containers of a pod. */
 static struct json *usage_cell(struct arena *arena, const struct json *object, const char *resource)
 {
     struct kube_quantity sum = {0}, one;

@@ -1,5 +1,5 @@
-/* The cells of a pod, with the words of `kubectl get pods`. The status cell combines the states of
- * all containers of the pod. Pure. */
+/* The cells of a pod, with the same texts as in Kubernetes; see cells.h. The status cell combines
+ * the states of all containers of the pod. Pure. */
 #include "base/moment.h"
 #include "base/str.h"
 #include "kube/condition.h"
@@ -9,11 +9,14 @@
 
 struct summary {
     const char *status;
-    int64_t ready, total, restarts;
-    int64_t last_restart_ms; /* wall time; 0: unknown */
+    int64_t ready;           /* the number of ready containers */
+    int64_t total;           /* the number of containers and sidecars */
+    int64_t restarts;        /* the restarts of all containers together */
+    int64_t last_restart_ms; /* wall time of the latest restart; 0: unknown */
 };
 
-static void note_restarts(const struct json *container, int64_t *restarts, int64_t *last_ms)
+/* Adds the restarts of one container, and updates the time of the latest restart. */
+static void add_restarts(const struct json *container, int64_t *restarts, int64_t *last_ms)
 {
     *restarts += json_get_int(container, "restartCount", 0);
     const char *text =
@@ -35,7 +38,8 @@ static const char *container_ending(struct arena *arena, const struct json *term
     return arena_printf(arena, "ExitCode:%lld", (long long)json_get_int(terminated, "exitCode", 0));
 }
 
-static bool pod_has_sidecar(const struct json *pod, const char *name)
+/* Returns whether the init container with this name is a sidecar. */
+static bool is_sidecar(const struct json *pod, const char *name)
 {
     JSON_EACH (container, json_at(pod, "spec", "initContainers", NULL))
         if (str_eq(json_get_string(container, "name", NULL), name))
@@ -43,8 +47,8 @@ static bool pod_has_sidecar(const struct json *pod, const char *name)
     return false;
 }
 
-/* Reads the init containers in order and stops at the first container that has not completed.
- * Returns true if such a container exists, because the pod is then initializing. */
+/* Reads the init containers in order and stops at the first container that is neither completed nor
+ * a started sidecar. Returns true if such a container exists: then the pod is initializing. */
 static bool summarize_init(struct arena *arena, const struct json *pod, struct summary *summary,
                            int64_t *sidecar_restarts, int64_t *sidecar_last_ms)
 {
@@ -53,11 +57,11 @@ static bool summarize_init(struct arena *arena, const struct json *pod, struct s
         const struct json *state = json_get(container, "state");
         const struct json *terminated = json_get(state, "terminated");
         const char *waiting = json_get_string(json_get(state, "waiting"), "reason", "");
-        bool sidecar = pod_has_sidecar(pod, json_get_string(container, "name", NULL));
+        bool sidecar = is_sidecar(pod, json_get_string(container, "name", NULL));
         position++;
-        note_restarts(container, &summary->restarts, &summary->last_restart_ms);
+        add_restarts(container, &summary->restarts, &summary->last_restart_ms);
         if (sidecar)
-            note_restarts(container, sidecar_restarts, sidecar_last_ms);
+            add_restarts(container, sidecar_restarts, sidecar_last_ms);
         if (terminated && json_get_int(terminated, "exitCode", 0) == 0)
             continue;
         if (sidecar && json_get_bool(container, "started", false)) {
@@ -77,6 +81,7 @@ static bool summarize_init(struct arena *arena, const struct json *pod, struct s
     return false;
 }
 
+/* Returns true if the container is running and ready. */
 static bool summarize_container(struct arena *arena, const struct json *container,
                                 struct summary *summary)
 {
@@ -99,11 +104,11 @@ static void summarize_containers(struct arena *arena, const struct json *pod,
 {
     const struct json *list = json_at(pod, "status", "containerStatuses", NULL);
     bool running = false;
-    /* From the last to the first, so that the first container overwrites the status of the
-     * others. */
+    /* Reads the containers from the last to the first, so that the status of the first container
+     * overwrites that of the others. */
     for (size_t i = json_count(list); i-- > 0;) {
         const struct json *container = json_element(list, i);
-        note_restarts(container, &summary->restarts, &summary->last_restart_ms);
+        add_restarts(container, &summary->restarts, &summary->last_restart_ms);
         running |= summarize_container(arena, container, summary);
     }
     if (running && str_eq(summary->status, "Completed"))
@@ -130,10 +135,10 @@ static struct summary summarize_pod(struct arena *arena, const struct json *pod)
         summary.last_restart_ms = sidecar_last_ms;
         summarize_containers(arena, pod, &summary);
     }
-    bool over = str_eq(phase, "Succeeded") || str_eq(phase, "Failed");
+    bool is_finished = str_eq(phase, "Succeeded") || str_eq(phase, "Failed");
     if (kube_meta_is_deleting(pod) && str_eq(reason, "NodeLost"))
         summary.status = "Unknown";
-    else if (kube_meta_is_deleting(pod) && !over)
+    else if (kube_meta_is_deleting(pod) && !is_finished)
         summary.status = "Terminating";
     return summary;
 }
@@ -178,10 +183,10 @@ struct json *table_pod_nominated_node(struct arena *arena, const struct json *po
 struct json *table_pod_readiness_gates(struct arena *arena, const struct json *pod, int64_t now_ms)
 {
     const struct json *gates = json_at(pod, "spec", "readinessGates", NULL);
-    size_t held = 0;
+    size_t met = 0;
     if (json_count(gates) == 0)
         return json_string(arena, "<none>");
     JSON_EACH (gate, gates)
-        held += kube_condition_is_true(pod, json_get_string(gate, "conditionType", ""));
-    return json_stringf(arena, "%zu/%zu", held, json_count(gates));
+        met += kube_condition_is_true(pod, json_get_string(gate, "conditionType", ""));
+    return json_stringf(arena, "%zu/%zu", met, json_count(gates));
 }

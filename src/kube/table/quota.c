@@ -23,8 +23,8 @@ static void append_quantity(struct buf *buf, const struct json *value)
     buf_append_str(buf, text);
 }
 
-/* Returns the used and the hard amounts, "pods: 3/10, …": of the resources "limits.…" if `limits`
- * is set, else of all others. */
+/* Returns the used and the hard amounts, "pods: 3/10, …". Shows the resources "limits.…" if
+ * `limits` is true, and all other resources if it is false. */
 static struct json *used_cell(struct arena *arena, const struct json *quota, bool limits)
 {
     const struct json *hard = json_at(quota, "status", "hard", NULL);

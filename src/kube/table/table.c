@@ -71,6 +71,6 @@ int kube_include_parse(const char *text, enum kube_include *ret, struct err *err
         *ret = KUBE_INCLUDE_NONE;
     else
         return err_set(err, ERR_BAD_REQUEST,
-                       "includeObject: '%.64s' is none of Metadata, Object and None", text);
+                       "includeObject: '%.64s' is not one of Metadata, Object and None", text);
     return 0;
 }

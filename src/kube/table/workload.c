@@ -1,4 +1,4 @@
-/* The cells of Deployments and ReplicaSets. Jobs use some of them, too. */
+/* The cells of Deployments and ReplicaSets; see cells.h. Jobs use some of these cells, too. */
 #include "kube/selector.h"
 #include "kube/table/cells.h"
 
@@ -35,7 +35,7 @@ struct json *table_pod_selector(struct arena *arena, const struct json *workload
     return table_text_or_none(arena, kube_selector_text(arena, &selector));
 }
 
-/* A workload without spec.replicas has one replica. */
+/* Returns spec.replicas, whose default is 1. */
 static int64_t desired_replicas(const struct json *workload)
 {
     return json_get_int(json_get(workload, "spec"), "replicas", 1);

@@ -4,7 +4,7 @@
  *       TEXT(1, "name", "the name of the port, which services can refer to"),
  *       INT32(3, "containerPort", "the port number in the container", REQUIRED, ALWAYS));
  *
- * A row has the field's number in protobuf, its name, the type of its value if that is an object, a
+ * A row has the field's number in protobuf, its name, a type in macros such as OBJECT and LIST, a
  * description for `kubectl explain`, and further properties. The tables are laid out by hand with
  * one field per row, because clang-format would put several rows into one line. */
 #ifndef TRAINYARD_KUBE_TYPES_ROWS_H
@@ -57,7 +57,7 @@
 
 /* ---- Fields ---------------------------------------------------------------------------------- */
 
-/* The first of `...` is the description, the others set members of struct schema_field. */
+/* The first of `...` is the description. The others are further properties (below). */
 #define ROW(number_, name_, type_, ...)                                                            \
     {                                                                                              \
         .name = (name_), .number = (number_), .value.type = (type_), .doc = __VA_ARGS__            \
@@ -107,6 +107,9 @@
 
 /* ---- Further properties of a field ----------------------------------------------------------- */
 
+/* Each macro sets the member of the same meaning in struct schema_field, struct schema or struct
+ * schema_rules. AT_LEAST and WITHIN limit a number. NOT_EMPTY requires a map with entries. */
+
 #define REQUIRED          .required = true
 #define IF_SET            .presence = PRESENCE_IF_SET
 #define ALWAYS            .presence = PRESENCE_ALWAYS
@@ -137,7 +140,9 @@
 #define AT_LEAST(min_) RULES(.minimum = {.given = true, .value = (min_)})
 #define WITHIN(min_, max_)                                                                         \
     RULES(.minimum = {.given = true, .value = (min_)}, .maximum = {.given = true, .value = (max_)})
-#define NOT_EMPTY               RULES(.members_min = {.given = true, .value = 1})
+#define NOT_EMPTY RULES(.members_min = {.given = true, .value = 1})
+
+/* The number of a field that protobuf has in an inner message. */
 #define INSIDE(outer_, number_) SCHEMA_INSIDE(outer_, number_)
 
 #endif

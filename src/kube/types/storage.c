@@ -4,7 +4,7 @@
 
 /* clang-format off */
 
-#define BEGINS_EMPTY "a volume begins empty"
+#define BEGINS_EMPTY "a new volume is always empty"
 
 LOCAL_TYPE(VOLUME_RESOURCE_REQUIREMENTS, CORE "VolumeResourceRequirements",
         "the storage size that a claim requests",

@@ -1,5 +1,5 @@
-/* The types of Kubernetes and of the gang schedulers as constant tables, with the structure of
- * Kubernetes' own Go types. Each file defines the types of one subject. rows.h explains how to
+/* The types of Kubernetes, and the PodGroups of two gang schedulers, as constant tables with the
+ * structure of the Go types. Each file defines the types of one subject. rows.h explains how to
  * write them. The types of training jobs and Workflows are in operator/kind/ and pipeline/. The
  * tables have all fields of Kubernetes 1.36, including fields without effect here, so that only
  * misspelt fields are unknown. UNSUPPORTED() in a row says why a field has no effect. */
@@ -8,8 +8,8 @@
 
 #include "kube/schema/schema.h"
 
-/* A message: a kind that clients send to a subresource or with a request. It is not a resource, so
- * it has no row in kube/kinds/. */
+/* A message: a kind that clients send to a subresource or in the body of a DELETE request. It is
+ * not a resource, so it has no row in kube/kinds/. */
 struct type_kind {
     const char *group, *version, *kind;
     const struct schema_object *object;

@@ -80,12 +80,13 @@ static void test_refused(void **state)
         {TEMPLATE("[3]", ""), "{'BUCKET':'b'}", "objects[0] is an integer, not an object"},
         {TEMPLATE("{}", ""), "{'BUCKET':'b'}", "the template has no list 'objects'"},
         {"{'kind':'List','apiVersion':'v1'}", "{}",
-         "this is a 'List' of 'v1', not a Template of 'v1' or 'template.openshift.io/v1'"},
+         "the object has the kind 'List' and the apiVersion 'v1', but must be a Template of 'v1' "
+         "or 'template.openshift.io/v1'"},
         {"{'kind':'Template','apiVersion':'v1','objects':[],'parameters':[{}]}", "{}",
          "parameters[0] has no name"},
         {"{'kind':'Template','apiVersion':'v1','objects':[],'parameters':[{'name':"
          "'P','generate':'magic'}]}",
-         "{}", "parameter 'P': unknown generator 'magic': there is 'expression'"},
+         "{}", "parameter 'P': unknown generator 'magic': expected 'expression'"},
     };
     struct arena *arena = arena_new();
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -1,5 +1,5 @@
-/* Sets the defaults of pods, as in Kubernetes. They are written into the object, so that every
- * reader sees the same pod. */
+/* Sets the defaults and the first status of pods, as in Kubernetes. The defaults are written into
+ * the object, so that every reader sees the same pod. */
 #include "kube/kinds/pod/pod.h"
 
 #include "base/json/json_list.h"
@@ -36,7 +36,8 @@ static void port_defaults(struct arena *arena, struct json *ports)
         default_int(arena, port, "hostPort", json_get_int(port, "containerPort", 0));
 }
 
-/* An image without a digest is always pulled if its tag is "latest" or missing. */
+/* Returns the default of imagePullPolicy. An image without a digest is always pulled if its tag is
+ * "latest" or missing. */
 static const char *pull_policy(const char *image)
 {
     const char *slash = strrchr(image, '/');

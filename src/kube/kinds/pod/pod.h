@@ -1,5 +1,5 @@
-/* Pods: the hooks of their row, and the defaults of a pod spec, which are also set in pod
- * templates. */
+/* The functions that the table of kinds (kinds/kind.h) calls for Pods: set defaults, prepare a new
+ * pod, validate. kube_pod_spec_defaults() is also used for pod templates. */
 #ifndef TRAINYARD_KUBE_KINDS_POD_POD_H
 #define TRAINYARD_KUBE_KINDS_POD_POD_H
 
@@ -9,9 +9,11 @@
 /* defaults.c */
 void kube_pod_spec_defaults(struct arena *arena, struct json *spec);
 void kube_pod_defaults(struct arena *arena, struct json *pod);
+/* Called for a new pod: sets its first status, and replaces a negative grace period. */
 void kube_pod_create(struct arena *arena, struct json *pod);
 
 /* validate.c */
+/* `old` is the stored pod on an update, NULL on creation. */
 void kube_pod_validate(struct field_errors *errors, const struct json *pod, const struct json *old);
 
 #endif

@@ -10,7 +10,8 @@
 
 enum { NAMESERVERS_MAX = 3, SEARCHES_MAX = 32 };
 
-static void validate_names(struct field_errors *errors, const struct json *spec)
+/* Validates dnsConfig and its combination with dnsPolicy. */
+static void validate_dns(struct field_errors *errors, const struct json *spec)
 {
     size_t position = 0;
     const struct json *config = json_get(spec, "dnsConfig");
@@ -101,7 +102,7 @@ void kube_pod_validate(struct field_errors *errors, const struct json *pod, cons
     rule_word(errors, spec, "restartPolicy", restarts, "spec");
     rule_word(errors, spec, "dnsPolicy", dns, "spec");
     rule_word(errors, spec, "preemptionPolicy", preemptions, "spec");
-    validate_names(errors, spec);
+    validate_dns(errors, spec);
     rule_range(errors, spec, "activeDeadlineSeconds", 1, INT32_MAX, "spec");
     meta_validate_labels(errors, json_get(spec, "nodeSelector"), "spec.nodeSelector");
     rule_name(errors, spec, "nodeName", NAME_SUBDOMAIN, false, "spec");

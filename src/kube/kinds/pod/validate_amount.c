@@ -1,4 +1,4 @@
-/* Validation of resource requests and limits; see validate.h. */
+/* Validates resource requests and limits; see validate.h. */
 #include "kube/kinds/pod/validate.h"
 
 #include "base/json/json_names.h"
@@ -19,14 +19,14 @@ static bool is_huge(const char *name)
     return str_has_prefix(name, HUGE_PREFIX);
 }
 
-/* Whether the resource is defined by Kubernetes itself, and is not an extended resource. */
+/* Returns whether the resource is defined by Kubernetes itself, and is not an extended resource. */
 static bool is_native(const char *name)
 {
     return !strchr(name, '/') || strstr(name, "kubernetes.io/");
 }
 
-/* Whether the name is a valid extended resource. It must also be valid with the prefix "requests.",
- * which quotas use. */
+/* Returns whether the name is a valid extended resource. It must also be valid with the prefix
+ * "requests.", which quotas use. */
 static bool is_extended(const char *name)
 {
     const char *slash = strchr(name, '/');
@@ -115,7 +115,7 @@ static void validate_amount(struct field_errors *errors, const struct json *amou
 static void validate_request(struct field_errors *errors, const struct json *request,
                              const struct json *limit, const char *field)
 {
-    struct kube_quantity asked, allowed;
+    struct kube_quantity requested, allowed;
     char text[KUBE_QUANTITY_TEXT_MAX];
     bool divisible = is_native(request->name) && !is_huge(request->name);
     const char *path = field_path(errors, "%s.requests", field);
@@ -125,9 +125,9 @@ static void validate_request(struct field_errors *errors, const struct json *req
                            "Limit must be set for non overcommitable resources");
         return;
     }
-    if (!read_amount(request, &asked) || !read_amount(limit, &allowed))
+    if (!read_amount(request, &requested) || !read_amount(limit, &allowed))
         return;
-    int order = kube_quantity_compare(&asked, &allowed);
+    int order = kube_quantity_compare(&requested, &allowed);
     kube_quantity_format(&allowed, text);
     if (!divisible && order != 0)
         field_invalid(errors, path, request, "must be equal to %s limit of %s", request->name,
@@ -144,18 +144,18 @@ void kube_pod_validate_amounts(struct field_errors *errors, const struct json *c
     const struct json *resources = json_get(container, "resources");
     const struct json *limits = json_get(resources, "limits");
     const char *path = field_path(errors, "%s.resources", field);
-    bool huge = false, plain = false;
+    bool has_huge = false, has_basic = false;
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
         JSON_EACH (amount, json_get(resources, kinds[i])) {
             validate_amount(errors, amount,
                             field_path(errors, "%s.%s[%s]", path, kinds[i], amount->name));
-            huge |= is_huge(amount->name);
-            plain |= str_eq(amount->name, "cpu") || str_eq(amount->name, "memory");
+            has_huge |= is_huge(amount->name);
+            has_basic |= str_eq(amount->name, "cpu") || str_eq(amount->name, "memory");
         }
     }
     _cleanup_json_names_ struct json_names names = {0};
     JSON_EACH (request, json_get(resources, "requests"))
         validate_request(errors, request, json_names_find(&names, limits, request->name), path);
-    if (huge && !plain)
+    if (has_huge && !has_basic)
         field_forbidden(errors, path, "HugePages require cpu or memory");
 }

@@ -48,7 +48,7 @@ static void validate_container_ports(struct pod_scope *scope, const struct json 
 
 /* Returns a key of the host port, which must be unique within the pod; NULL if the port has no host
  * port. */
-static const char *host_port(struct arena *arena, const struct json *port)
+static const char *host_port_key(struct arena *arena, const struct json *port)
 {
     int64_t number = json_get_int(port, "hostPort", 0);
     return number ? arena_printf(arena, "%s/%s/%" PRId64, json_get_string(port, "protocol", "TCP"),
@@ -65,7 +65,7 @@ void kube_pod_validate_host_ports(struct pod_scope *scope)
     JSON_EACH (container, containers) {
         size_t at = 0;
         JSON_EACH (port, json_get(container, "ports")) {
-            const char *key = host_port(errors->arena, port);
+            const char *key = host_port_key(errors->arena, port);
             if (key && rule_seen(&seen, key))
                 field_duplicate(
                     errors,
@@ -155,7 +155,7 @@ static void validate_container(struct pod_scope *scope, const struct json *conta
     kube_pod_validate_env(errors, container, field);
     kube_pod_validate_mounts(scope, container, field);
     kube_pod_validate_amounts(errors, container, field);
-    kube_pod_validate_watched(scope, container, init, field);
+    kube_pod_validate_probes(scope, container, init, field);
     kube_pod_validate_container_security(errors, json_get(container, "securityContext"),
                                          field_path(errors, "%s.securityContext", field));
 }

@@ -23,7 +23,7 @@ static void validate_variable_name(struct field_errors *errors, const char *name
     }
 }
 
-/* Whether the path is of the form metadata.labels['key'] or metadata.annotations['key']. */
+/* Returns whether the path is of the form metadata.labels['key'] or metadata.annotations['key']. */
 static bool is_subscript(const char *path)
 {
     const char *open = strchr(path, '[');

@@ -1,4 +1,4 @@
-/* Validation of the volume mounts and devices of a container; see validate.h. */
+/* Validates the volume mounts and devices of a container; see validate.h. */
 #include "kube/kinds/pod/validate.h"
 
 #include "base/str.h"
@@ -24,27 +24,28 @@ static void validate_sub_path(struct field_errors *errors, const struct json *mo
                       "subPathExpr and subPath are mutually exclusive");
 }
 
-/* As in Kubernetes, the errors do not contain the position of the mount. */
+/* Validates mountPropagation and recursiveReadOnly. As in Kubernetes, the errors do not contain the
+ * position of the mount. */
 static void validate_propagation(struct field_errors *errors, const struct json *container,
                                  const struct json *mount, const char *list)
 {
-    static const char *const ways[] = {"Bidirectional", "HostToContainer", "None", NULL};
-    static const char *const depths[] = {"Disabled", "Enabled", "IfPossible", NULL};
-    const char *way = json_get_string(mount, "mountPropagation", "None");
-    const char *depth = json_get_string(mount, "recursiveReadOnly", "Disabled");
+    static const char *const propagations[] = {"Bidirectional", "HostToContainer", "None", NULL};
+    static const char *const modes[] = {"Disabled", "Enabled", "IfPossible", NULL};
+    const char *propagation = json_get_string(mount, "mountPropagation", "None");
+    const char *mode = json_get_string(mount, "recursiveReadOnly", "Disabled");
     const char *field = field_path(errors, "%s.recursiveReadOnly", list);
-    rule_word(errors, mount, "mountPropagation", ways, list);
-    rule_word(errors, mount, "recursiveReadOnly", depths, list);
-    if (str_eq(way, "Bidirectional") &&
+    rule_word(errors, mount, "mountPropagation", propagations, list);
+    rule_word(errors, mount, "recursiveReadOnly", modes, list);
+    if (str_eq(propagation, "Bidirectional") &&
         !json_get_bool(json_get(container, "securityContext"), "privileged", false))
         field_forbidden(errors, field_path(errors, "%s.mountPropagation", list),
                         "Bidirectional mount propagation is available only to privileged "
                         "containers");
-    if (!str_eq(depth, "Enabled") && !str_eq(depth, "IfPossible"))
+    if (!str_eq(mode, "Enabled") && !str_eq(mode, "IfPossible"))
         return;
     if (!json_get_bool(mount, "readOnly", false))
         field_forbidden(errors, field, "may only be specified when readOnly is true");
-    if (!str_eq(way, "None"))
+    if (!str_eq(propagation, "None"))
         field_forbidden(errors, field,
                         "may only be specified when mountPropagation is None or not specified");
 }

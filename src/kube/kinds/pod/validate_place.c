@@ -1,4 +1,4 @@
-/* Validation of tolerations, affinity and topology spread constraints; see validate.h. */
+/* Validates tolerations, affinity and topology spread constraints; see validate.h. */
 #include "kube/kinds/pod/validate.h"
 
 #include "base/mem.h"
@@ -123,6 +123,7 @@ static void validate_weight(struct field_errors *errors, const struct json *pref
                       json_int(errors->arena, weight), "must be in the range 1-100");
 }
 
+/* Validates nodeAffinity. */
 static void validate_nodes(struct field_errors *errors, const struct json *affinity,
                            const char *field)
 {
@@ -161,6 +162,7 @@ static void validate_pod_term(struct field_errors *errors, const struct json *te
     meta_validate_label_name(errors, key, path);
 }
 
+/* Validates podAffinity or podAntiAffinity. */
 static void validate_pods(struct field_errors *errors, const struct json *affinity,
                           const char *field)
 {
@@ -202,7 +204,8 @@ void kube_pod_validate_spreading(struct pod_scope *scope)
     static const char *const policies[] = {"Honor", "Ignore", NULL};
     const struct json *constraints = json_get(scope->spec, "topologySpreadConstraints");
     struct field_errors *errors = scope->errors;
-    _cleanup_(map_release) struct map last = {0}; /* constraint_key() → last constraint */
+    /* The last constraint with each constraint_key(). */
+    _cleanup_(map_release) struct map last = {0};
     size_t position = 0;
     JSON_EACH (constraint, constraints)
         map_put(&last, constraint_key(errors, constraint), constraint);

@@ -1,4 +1,4 @@
-/* Validation of the probes and lifecycle hooks of a container; see validate.h. */
+/* Validates the probes and lifecycle hooks of a container; see validate.h. */
 #include "kube/kinds/pod/validate.h"
 
 #include "base/mem.h"
@@ -26,7 +26,7 @@ static void validate_http(struct field_errors *errors, const struct json *http, 
     }
 }
 
-/* A handler has exactly one action. */
+/* Validates the handler of a probe or hook, which must have exactly one action. */
 static void validate_handler(struct field_errors *errors, const struct json *handler,
                              const char *field)
 {
@@ -88,8 +88,8 @@ static void validate_probe(struct field_errors *errors, const struct json *conta
     validate_probe_grace(errors, probe, str_eq(name, "readinessProbe"), field);
 }
 
-void kube_pod_validate_watched(struct pod_scope *scope, const struct json *container, bool init,
-                               const char *field)
+void kube_pod_validate_probes(struct pod_scope *scope, const struct json *container, bool init,
+                              const char *field)
 {
     static const char *const probes[] = {"livenessProbe", "readinessProbe", "startupProbe"};
     static const char *const hooks[] = {"postStart", "preStop"};

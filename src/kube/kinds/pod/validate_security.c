@@ -1,4 +1,4 @@
-/* Validation of the security contexts of a pod and its containers; see validate.h. */
+/* Validates the security contexts of a pod and its containers; see validate.h. */
 #include "kube/kinds/pod/validate.h"
 
 #include "base/mem.h"
@@ -57,7 +57,7 @@ static void validate_app_armor(struct field_errors *errors, const struct json *c
                       "can only be set when AppArmor type is Localhost");
 }
 
-/* ---- Of a container -------------------------------------------------------------------------- */
+/* ---- Containers ------------------------------------------------------------------------------ */
 
 /* Checks settings that contradict allowPrivilegeEscalation=false. */
 static void validate_escalation(struct field_errors *errors, const struct json *context,
@@ -88,11 +88,11 @@ void kube_pod_validate_container_security(struct field_errors *errors, const str
     validate_app_armor(errors, context, field);
 }
 
-/* ---- Of a pod -------------------------------------------------------------------------------- */
+/* ---- Pods ------------------------------------------------------------------------------------ */
 
-/* Whether the name of a sysctl is valid: parts of lower case letters, digits, '-' and '_', with a
- * letter or digit at both ends, separated by dots or slashes. */
-static bool is_setting_name(const char *name)
+/* Returns whether the name of a sysctl is valid: parts of lower case letters, digits, '-' and '_',
+ * with a letter or digit at both ends, separated by dots or slashes. */
+static bool is_sysctl_name(const char *name)
 {
     if (strlen(name) > SYSCTL_NAME_MAX)
         return false;
@@ -107,19 +107,19 @@ static bool is_setting_name(const char *name)
     return true;
 }
 
-static void validate_settings(struct field_errors *errors, const struct json *context)
+static void validate_sysctls(struct field_errors *errors, const struct json *context)
 {
     _cleanup_(map_release) struct map names = {0};
     size_t position = 0;
-    JSON_EACH (setting, json_get(context, "sysctls")) {
+    JSON_EACH (entry, json_get(context, "sysctls")) {
         const char *field =
             field_path(errors, "spec.securityContext.sysctls[%zu].name", position++);
-        const char *name = json_get_string(setting, "name", "");
+        const char *name = json_get_string(entry, "name", "");
         bool taken = rule_seen(&names, name);
         if (name[0] == '\0')
             field_required(errors, field, NULL);
-        else if (!is_setting_name(name))
-            field_invalid(errors, field, json_get(setting, "name"),
+        else if (!is_sysctl_name(name))
+            field_invalid(errors, field, json_get(entry, "name"),
                           "must have at most %d characters and match regex "
                           "^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$",
                           SYSCTL_NAME_MAX);
@@ -148,7 +148,7 @@ void kube_pod_validate_security(struct pod_scope *scope)
         field_invalid(errors, "spec.securityContext.shareProcessNamespace",
                       json_get(scope->spec, "shareProcessNamespace"),
                       "ShareProcessNamespace and HostPID cannot both be enabled");
-    validate_settings(errors, context);
+    validate_sysctls(errors, context);
     rule_word(errors, context, "fsGroupChangePolicy", changes, field);
     validate_seccomp(errors, context, field);
     validate_app_armor(errors, context, field);

@@ -1,4 +1,4 @@
-/* Validation of the volumes of a pod; see validate.h. */
+/* Validates the volumes of a pod; see validate.h. */
 #include "kube/kinds/pod/validate.h"
 
 #include "base/mem.h"
@@ -142,8 +142,8 @@ static void validate_ephemeral(struct field_errors *errors, const struct json *s
                              field_path(errors, "%s.spec", field));
 }
 
-/* The name of an ephemeral claim is made of the names of the pod and the volume, and may be too
- * long. Missing and invalid names are reported elsewhere. */
+/* Validates the name of an ephemeral claim, which is made of the names of the pod and the volume
+ * and may be too long. Missing names are reported elsewhere. */
 static void validate_claim_name(struct pod_scope *scope, const struct json *volume,
                                 const char *field)
 {
@@ -170,8 +170,9 @@ static void validate_secret(struct field_errors *errors, const struct json *sour
     validate_files(errors, source, "secretName", field);
 }
 
-/* Two sources of a projected volume must not write the same file. As in Kubernetes, the error shows
- * the source, or the path if the source has no name. */
+/* Adds the path of a file in a projected volume to `paths`. Two sources must not write the same
+ * file. As in Kubernetes, the error shows the name of the source, or the path if the source has no
+ * name. */
 static void note_path(struct field_errors *errors, struct map *paths, const struct json *item,
                       const struct json *value, const char *field)
 {

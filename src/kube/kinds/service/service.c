@@ -56,6 +56,7 @@ static void drop_field(struct json *spec, const struct json *before, const char 
         json_remove(spec, name);
 }
 
+/* Removes all node ports unless the client has added or changed one. */
 static void drop_node_ports(struct json *spec, const struct json *before)
 {
     struct service_node_ports had = {0};
@@ -69,7 +70,8 @@ static void drop_node_ports(struct json *spec, const struct json *before)
         json_remove(port, "nodePort");
 }
 
-static void drop_of_type(struct json *spec, const struct json *before)
+/* Removes the fields that only the former type had. `before` is the stored spec. */
+static void drop_former_fields(struct json *spec, const struct json *before)
 {
     if (service_is(spec, "ExternalName") && !service_is(before, "ExternalName")) {
         if (rule_same(json_get(spec, "clusterIP"), json_get(before, "clusterIP")))
@@ -115,52 +117,54 @@ static void complete_addresses(struct arena *arena, struct json *spec, const str
         json_set(arena, spec, "clusterIPs", array_of(arena, json_get(spec, "clusterIP")));
 }
 
-/* Whether the service is headless and has no selector. Clients write the endpoints of such a
- * service, and the endpoints may be of either IP family. */
-static bool is_by_hand(const struct json *spec)
+/* Returns whether the service is headless and has no selector. Clients write the endpoints of such
+ * a service, and the endpoints may be of either IP family. */
+static bool has_manual_endpoints(const struct json *spec)
 {
     return service_is_headless(spec) && json_count(json_get(spec, "selector")) == 0;
 }
 
+/* Sets the default of ipFamilyPolicy. If the client changed the policy to SingleStack and left the
+ * families as they were, keeps only the first family. */
 static void complete_policy(struct arena *arena, struct json *spec, const struct json *before)
 {
     const char *had = json_get_string(before, "ipFamilyPolicy", "");
     default_string(arena, spec, "ipFamilyPolicy",
-                   had[0]             ? had
-                   : is_by_hand(spec) ? "RequireDualStack"
-                                      : "SingleStack");
+                   had[0]                       ? had
+                   : has_manual_endpoints(spec) ? "RequireDualStack"
+                                                : "SingleStack");
     bool single = str_eq(json_get_string(spec, "ipFamilyPolicy", ""), "SingleStack");
     const struct json *families = json_get(spec, "ipFamilies");
     if (single && json_count(families) > 1 && rule_same(families, json_get(before, "ipFamilies")))
         json_set(arena, spec, "ipFamilies", array_of(arena, json_first(families)));
 }
 
-/* Checks and completes the IP families of a service with valid addresses. Only services of
- * is_by_hand() may have IPv6. */
+/* Checks and completes the IP families of a service with valid addresses. Only services with manual
+ * endpoints may have IPv6. */
 static void assign_families(struct field_errors *errors, struct json *spec)
 {
     struct arena *arena = errors->arena;
     struct json *families = json_ensure_array(arena, spec, "ipFamilies");
     const struct json *policy = json_get(spec, "ipFamilyPolicy");
     const char *stack = json_get_string(spec, "ipFamilyPolicy", "");
-    bool by_hand = is_by_hand(spec), single = str_eq(stack, "SingleStack");
+    bool manual = has_manual_endpoints(spec), single = str_eq(stack, "SingleStack");
     size_t position = 0;
     if (single && json_count(families) > 1)
         field_invalid(errors, "spec.ipFamilyPolicy", policy,
                       "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families "
                       "are specified");
-    else if (!by_hand && str_eq(stack, "RequireDualStack"))
+    else if (!manual && str_eq(stack, "RequireDualStack"))
         field_invalid(errors, "spec.ipFamilyPolicy", policy,
                       "this cluster is not configured for dual-stack services");
     JSON_EACH (family, families) {
-        if (!by_hand && !str_eq(json_text(family), "IPv4"))
+        if (!manual && !str_eq(json_text(family), "IPv4"))
             field_invalid(errors, field_path(errors, "spec.ipFamilies[%zu]", position), family,
                           "not configured on this cluster");
         position++;
     }
     if (json_count(families) == 0)
         json_append(families, json_string(arena, "IPv4"));
-    if (by_hand && !single && json_count(families) == 1)
+    if (manual && !single && json_count(families) == 1)
         json_append(
             families,
             json_string(arena, str_eq(json_text(json_first(families)), "IPv4") ? "IPv6" : "IPv4"));
@@ -172,7 +176,7 @@ void kube_service_complete(struct field_errors *errors, struct json *service,
     struct json *spec = json_ensure_object(errors->arena, service, "spec");
     const struct json *before = json_get(old, "spec");
     if (before)
-        drop_of_type(spec, before);
+        drop_former_fields(spec, before);
     if (!service_is(spec, "ExternalName")) {
         complete_addresses(errors->arena, spec, before);
         complete_policy(errors->arena, spec, before);

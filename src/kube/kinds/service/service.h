@@ -6,9 +6,9 @@
 #include "kube/schema/field_error.h"
 
 /* Prepares a service before its addresses and ports are assigned. `old` is the stored service, or
- * NULL for a new one. Removes the fields that only its former type had, copies clusterIP into
- * clusterIPs, and chooses the IP families. Adds errors for addresses and families that contradict
- * each other. */
+ * NULL for a new one. Removes the fields that only its former type had and that the client has not
+ * changed, copies clusterIP into clusterIPs, and chooses the IP families. Adds errors for addresses
+ * and families that contradict each other. */
 void kube_service_complete(struct field_errors *errors, struct json *service,
                            const struct json *old);
 

@@ -24,15 +24,15 @@ static inline bool service_has_node_ports(const struct json *spec)
     return service_is(spec, "NodePort") || service_is(spec, "LoadBalancer");
 }
 
-/* Whether the service can be reached from outside of the cluster. */
+/* Returns whether the service can be reached from outside of the cluster. */
 static inline bool service_is_external(const struct json *spec)
 {
     return service_has_node_ports(spec) ||
            (service_is(spec, "ClusterIP") && json_count(json_get(spec, "externalIPs")) > 0);
 }
 
-/* Whether the service has a healthCheckNodePort. A load balancer uses this port to find the nodes
- * that have pods of the service. */
+/* Returns whether the service has a healthCheckNodePort. A load balancer uses this port to find the
+ * nodes that have pods of the service. */
 static inline bool service_has_health_port(const struct json *spec)
 {
     return service_is(spec, "LoadBalancer") &&

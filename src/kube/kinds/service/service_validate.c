@@ -1,4 +1,4 @@
-/* Validates services, with Kubernetes' messages. */
+/* Validates services, with Kubernetes' messages; see service_validate.h. */
 #include "kube/kinds/service/service_validate.h"
 
 #include "base/mem.h"
@@ -149,8 +149,9 @@ static void taken_ports_release(struct taken_ports *taken)
     map_release(&taken->on_nodes);
 }
 
-static void validate_unlike(struct field_errors *errors, struct taken_ports *taken,
-                            const struct json *port, const char *field)
+/* Adds errors for values that an earlier port has, too. */
+static void validate_distinct(struct field_errors *errors, struct taken_ports *taken,
+                              const struct json *port, const char *field)
 {
     const char *name = json_get_string(port, "name", "");
     const char *protocol = json_get_string(port, "protocol", "");
@@ -174,7 +175,7 @@ static void validate_service_ports(struct field_errors *errors, const struct jso
     JSON_EACH (port, ports) {
         const char *field = field_path(errors, "spec.ports[%zu]", position++);
         validate_port(errors, port, field, json_count(ports) > 1);
-        validate_unlike(errors, &taken, port, field);
+        validate_distinct(errors, &taken, port, field);
         if (service_is(spec, "ClusterIP") && json_get_int(port, "nodePort", 0))
             field_forbidden(errors, field_path(errors, "%s.nodePort", field),
                             "may not be used when `type` is 'ClusterIP'");
@@ -185,6 +186,7 @@ static void validate_service_ports(struct field_errors *errors, const struct jso
 
 static void validate_external_name(struct field_errors *errors, const struct json *spec)
 {
+    /* The fields that must not be set, and their names in errors. */
     static const char *const none[][2] = {{"clusterIP", "clusterIPs"},
                                           {"clusterIPs", "clusterIPs"},
                                           {"ipFamilies", "ipFamilies"},
@@ -218,7 +220,7 @@ static void validate_service_type(struct field_errors *errors, const struct json
     rule_word(errors, spec, "type", types, "spec");
 }
 
-/* Whether the text is a network such as "10.0.0.0/8", with or without spaces around it. */
+/* Returns whether the text is a network such as "10.0.0.0/8", with or without spaces around it. */
 static bool is_network(struct arena *arena, const char *text)
 {
     unsigned char bytes[sizeof(struct in6_addr)];

@@ -51,18 +51,19 @@ static void answers_are_taken_or_refused(void **state)
         {GOOD("abc"), NULL},
         {HEAD "{\"clientCertificateData\":\"C\",\"clientKeyData\":\"K\"}}", NULL},
         {HEAD "{\"token\":\"a\",\"expirationTimestamp\":\"2030-01-02T03:04:05Z\"}}", NULL},
-        {"", "printed no ExecCredential"},
-        {"token", "printed no ExecCredential"},
-        {"[]", "not with an ExecCredential"},
-        {"{\"kind\":\"Token\",\"apiVersion\":\"" V1 "\"}", "answered with Token"},
-        {"{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "beta1\"}", "v1beta1', not with"},
+        {"", "did not print an ExecCredential"},
+        {"token", "did not print an ExecCredential"},
+        {"[]", "instead of an ExecCredential"},
+        {"{\"kind\":\"Token\",\"apiVersion\":\"" V1 "\"}", "printed the kind 'Token'"},
+        {"{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "beta1\"}", "v1beta1' instead of"},
         {HEAD "null}", "neither a token nor"},
         {HEAD "{}}", "neither a token nor"},
         {HEAD "{\"token\":7}}", "neither a token nor"},
         {HEAD "{\"token\":\"a\\nb\"}}", "several lines"},
-        {HEAD "{\"token\":\"a\",\"clientKeyData\":\"K\"}}", "not both"},
-        {HEAD "{\"clientCertificateData\":\"C\"}}", "not both"},
-        {HEAD "{\"token\":\"a\",\"expirationTimestamp\":\"soon\"}}", "'soon', which is no time"},
+        {HEAD "{\"token\":\"a\",\"clientKeyData\":\"K\"}}", "without its key"},
+        {HEAD "{\"clientCertificateData\":\"C\"}}", "without its key"},
+        {HEAD "{\"token\":\"a\",\"expirationTimestamp\":\"soon\"}}",
+         "'soon', which is not a valid time"},
     };
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         struct arena *arena = arena_new();
@@ -118,7 +119,7 @@ static void a_failure_says_who_how_and_what_to_do(void **state)
         {"printf '\\033[31mred' >&2; exit 1", ":  [31mred"},
         {"head -c 2000000 /dev/zero", "printed more than 1048576 bytes"},
         {"head -c 1048577 /dev/zero", "printed more than 1048576 bytes"},
-        {"exit 0", "printed no ExecCredential"},
+        {"exit 0", "did not print an ExecCredential"},
     };
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         struct arena *arena = arena_new();
@@ -141,10 +142,10 @@ static void a_failure_says_who_how_and_what_to_do(void **state)
     plugin.plugin.command = "there-is-no-such-login";
     assert_int_equal(exec_plugin_run(arena, &plugin.plugin, false, -1, &credential, &err),
                      -ERR_NOT_FOUND);
-    assert_non_null(strstr(err.message, "'there-is-no-such-login' is not there; install it"));
+    assert_non_null(strstr(err.message, "'there-is-no-such-login' was not found; install it"));
     plugin.plugin.install_hint = "get it from us";
     exec_plugin_run(arena, &plugin.plugin, false, -1, &credential, &err);
-    assert_non_null(strstr(err.message, "is not there: get it from us"));
+    assert_non_null(strstr(err.message, "was not found: get it from us"));
     plugin.plugin.interactive = EXEC_ALWAYS;
     assert_int_equal(exec_plugin_run(arena, &plugin.plugin, false, -1, &credential, &err),
                      -ERR_UNAUTHORIZED);

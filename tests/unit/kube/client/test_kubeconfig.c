@@ -196,13 +196,13 @@ static void refuses(void **state)
         enum err_code code;
         const char *word; /* expected in the message */
     } CASES[] = {
-        {"", ERR_INVALID, "0 documents"},
+        {"", ERR_INVALID, "0 YAML documents"},
         {"a: [", ERR_BAD_REQUEST, "config"},
         {"a: 1", ERR_NOT_FOUND, "current-context"},
-        {"current-context: x", ERR_NOT_FOUND, "no context is called 'x'"},
+        {"current-context: x", ERR_NOT_FOUND, "there is no context named 'x'"},
         {"current-context: x\ncontexts: [{name: x, context: {cluster: none}}]", ERR_NOT_FOUND,
-         "no cluster is called 'none'"},
-        {REST("{server: 'https://a'}, extra: 1", "5"), ERR_NOT_FOUND, "no user is called 'x'"},
+         "there is no cluster named 'none'"},
+        {REST("{server: 'https://a'}, extra: 1", "5"), ERR_NOT_FOUND, "there is no user named 'x'"},
         {REST("{server: 'ftp://a'}", "{}"), ERR_INVALID, "ftp://a"},
         {REST("{}", "{}"), ERR_INVALID, "https://"},
         {REST("{server: 'https://a', certificate-authority-data: '*'}", "{}"), ERR_BAD_REQUEST,
@@ -261,10 +261,10 @@ static void points_at_what_is_wrong(void **state)
          "        token: ******: *\n"
          "                     ^"},
         {"current-context: x\ncontexts:\n- name: x\n  context:\n    cluster: c\n",
-         ":5:14: no cluster is called 'c'\n"
+         ":5:14: there is no cluster named 'c'\n"
          "        cluster: *\n"
          "                 ^"},
-        {"current-context: nowhere\n", ":1:18: no context is called 'nowhere'\n"
+        {"current-context: nowhere\n", ":1:18: there is no context named 'nowhere'\n"
                                        "    current-context: *******\n"
                                        "                     ^"},
         {"current-context: x\ncontexts: [{name: x, context: {cluster: x, user: x}}]\n"
@@ -479,12 +479,12 @@ static void tells_the_way_out_of_a_refusal(void **state)
     } CASES[] = {
         {"{token: a, client-certificate-data: YQ==, client-key-data: YQ==}",
          {"the token of the context 'x'", "start again"}},
-        {"{tokenFile: token}", {"/token', which", "read again by itself"}},
+        {"{tokenFile: token}", {"/token', which", "read again automatically"}},
         {"{client-certificate-data: YQ==, client-key-data: YQ==}",
          {"client certificate", "start again"}},
         {"{client-certificate: token, client-key: token}",
-         {"/token', which", "read again by themselves"}},
-        {"{exec: {command: login, " V1B "}}", {"plugin 'login'", "asked again by itself"}},
+         {"/token', which", "read again automatically"}},
+        {"{exec: {command: login, " V1B "}}", {"plugin 'login'", "run again automatically"}},
         {"{username: a}", {"password of the context 'x'", "start again"}},
         {"{}", {"no token and no client certificate", "another context"}},
     };

@@ -240,10 +240,10 @@ static void entries_have_a_limit(void **state)
         json_append(list, json_object(arena));
     struct err err = ERR_INIT;
     (void)managed_fields_read(arena, list, &managed, &err);
-    assert_null(strstr(err.message, "over 500 entries"));
+    assert_null(strstr(err.message, "more than 500 entries"));
     json_append(list, json_object(arena));
     assert_int_equal(managed_fields_read(arena, list, &managed, &err), -ERR_BAD_REQUEST);
-    assert_string_equal(err.message, "managedFields has over 500 entries");
+    assert_string_equal(err.message, "managedFields has more than 500 entries");
 }
 
 int main(void)

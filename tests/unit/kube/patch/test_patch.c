@@ -224,7 +224,7 @@ static void limits_hold_at_the_last_one(void **state)
                          more ? -ERR_TOO_LARGE : 0);
     }
     /* Members that paths pass by. */
-    size_t count = KUBE_PATCH_LOOKED_MAX / KUBE_PATCH_OPERATIONS_MAX;
+    size_t count = KUBE_PATCH_SCANNED_MAX / KUBE_PATCH_OPERATIONS_MAX;
     static const char FIRST[] = "{'op':'test','path':'/0','value':''}";
     assert_int_equal(
         apply_many(arena, large_object(arena, count, false), FIRST, KUBE_PATCH_OPERATIONS_MAX), 0);

@@ -107,7 +107,7 @@ static void test_wrong_types(void **state)
     struct err err = ERR_INIT;
     assert_true(schema_decode(arena, &TYPE_SECRET, SCHEMA_FORM_TYPED, tree("{'data':{'a':'?'}}"),
                               NULL, &err) < 0);
-    assert_string_equal(err.message, "data.a must be in base64");
+    assert_string_equal(err.message, "data.a is not valid base64");
 }
 
 /* Custom kinds: known fields stay as they were written, with any value. The server normalizes only

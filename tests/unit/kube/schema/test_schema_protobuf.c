@@ -224,9 +224,10 @@ static void test_unknown_kind(void **state)
     assert_int_equal(schema_protobuf_read_body(arena, kube_kind_find_type, NULL, body,
                                                sizeof(body) - 1, &json, NULL),
                      -ERR_MEDIA_TYPE);
-    assert_string_equal(parse("k8s\0", 4),
-                        "an object without a kind of version \"\" is not read from protobuf; send "
-                        "it as application/json");
+    assert_string_equal(
+        parse("k8s\0", 4),
+        "an object without a kind of version \"\" cannot be read from protobuf; send "
+        "it as application/json");
 }
 
 static const struct schema_object NESTED;
