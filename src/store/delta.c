@@ -13,8 +13,8 @@
 #include <string.h>
 
 enum {
-    WINDOW = 8,
-    STEP = 4,
+    WINDOW = 8, /* bytes that are hashed together */
+    STEP = 4,   /* distance of the positions of the base that are in the table */
     TABLE_BITS = 12,
 };
 

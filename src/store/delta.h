@@ -15,8 +15,8 @@ enum { DELTA_BASE_MAX = 64 * 1024 - 1 };
 void delta_write(const char *base, size_t base_size, const char *text, size_t size,
                  struct buf *delta);
 
-/* Restores the text: writes `size` bytes to `ret`. The base and the size must be the same as in
- * delta_write(). */
+/* Restores the text: writes `size` bytes to `ret`. The base and the size of the text must be the
+ * same as in delta_write(). */
 void delta_read(const char *base, const char *delta, char *ret, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
-/* A sorted map as a skip list; see key_index.h. A node gets each further level with probability
- * 1/4, so a node has 1.33 pointers on average. The number of levels does not depend on the key, so
- * no choice of keys makes the map slow. */
+/* Implements the sorted map as a skip list; see key_index.h. A node gets each further level with
+ * probability 1/4, so a node has 1.33 pointers on average. The number of levels does not depend on
+ * the key, so no choice of keys makes the map slow. */
 #include "store/key_index.h"
 
 #include "base/mem.h"

@@ -23,7 +23,7 @@ struct key_index {
 };
 
 void key_index_init(struct key_index *index);
-void key_index_release(struct key_index *index); /* frees the keys, not the values */
+void key_index_release(struct key_index *index); /* frees the nodes and keys, not the values */
 
 /* Returns the node of the key, or NULL if the key is absent. */
 struct key_node *key_index_find(const struct key_index *index, const char *key);

@@ -19,8 +19,8 @@ enum {
     HISTORY_DEFAULT = 10000,
     HISTORY_BYTES_DEFAULT = 8 * 1024 * 1024,
     DAMAGE_DEFAULT = 16,
-    ALIVE_MS = 3600 * 1000,
-    REFILL_MS = 1000, /* interval between checks whether a full disk has space again */
+    ALIVE_MS = 3600 * 1000, /* arbitrary, because the timer only keeps the loop running */
+    REFILL_MS = 1000,       /* interval between checks whether a full disk has space again */
 };
 
 static struct store_entry *store_entry_of(const struct store *store, const char *key)
@@ -68,17 +68,17 @@ static void entry_remove_if_idle(struct store *store, struct store_entry *entry,
 
 /* ---- history --------------------------------------------------------------------------------- */
 
-/* Removes the row of a deletion from the disk. If a damaged row may have the same key, keeps the
- * row of the deletion. Without it, the next start would report the object as missing. */
+/* Queues the row of a deletion for removal from the disk. Keeps the row if a damaged row may have
+ * the same key. Otherwise the next start would report the object as missing. */
 static void drop_deletion(struct store *store, const struct store_object *object)
 {
     if (!store_damage_concerns(store, object->key))
         store_writer_drop(&store->writer, object->revision);
 }
 
-/* Removes the oldest change from the history, and from the disk the row of the version that this
- * change superseded. If the change is a deletion, its own row is removed too. The disk keeps the
- * state at history.floor and every later change. */
+/* Removes the oldest change from the history. Queues the row of the version that this change
+ * superseded for removal from the disk. If the change is a deletion, drop_deletion() decides about
+ * its own row. The disk keeps the state at history.floor and every later change. */
 static void forget_oldest(struct store *store)
 {
     struct store_event event = store_history_pop(&store->history);
@@ -180,8 +180,8 @@ static int store_load(struct store *store, struct err *err)
     if (result < 0)
         return result;
     store_damage_finish(store, last);
-    /* The history starts after the last revision, because a watch that starts before a damaged row
-     * would miss the change of that row. */
+    /* If rows are damaged or the newest rows are missing, the history starts after the last
+     * revision. A watch that started earlier would miss the changes of these rows. */
     if (last != store_history_end(&store->history) || store_is_damaged(store))
         restart_history(store, last);
     store->next_revision = last + 1;
@@ -209,13 +209,13 @@ static void on_refill(struct loop_timer *timer)
 static void store_update_full(struct store *store)
 {
     bool full = store->disk && store_writer_is_full(&store->writer);
-    bool is_news = full != store->full;
+    bool has_changed = full != store->full;
     store->full = full;
     if (full && !store->closing && !store->refill.running)
         loop_timer_start(&store->refill, REFILL_MS);
     if (!full)
         loop_timer_stop(&store->refill);
-    if (!is_news || !store->on_full)
+    if (!has_changed || !store->on_full)
         return;
     struct err err = ERR_INIT;
     if (full)
@@ -355,7 +355,9 @@ static int check_failure(const struct store *store, struct err *err)
 {
     if (store->failure.code == ERR_NONE)
         return 0;
-    return err_set(err, ERR_UNAVAILABLE, "the store cannot write any more: %s",
+    return err_set(err, ERR_UNAVAILABLE,
+                   store->failure.sys == ENOSPC ? "the store cannot write: %s"
+                                                : "the store cannot write any more: %s",
                    store->failure.message);
 }
 
@@ -365,7 +367,8 @@ int store_check(const struct store *store, struct err *err)
     return result == 0 && store->full ? store_disk_fail_full(store->disk, err) : result;
 }
 
-static int check_open(const struct store *store, const char *key, size_t size, struct err *err)
+static int check_accepts_write(const struct store *store, const char *key, size_t size,
+                               struct err *err)
 {
     int result = check_failure(store, err);
     if (result < 0)
@@ -375,14 +378,16 @@ static int check_open(const struct store *store, const char *key, size_t size, s
     if (store->pending >= PENDING_MAX)
         return err_set(err, ERR_TOO_MANY, "%d writes are pending: try again later", PENDING_MAX);
     if (str_is_empty(key) || strlen(key) > KEY_MAX)
-        return err_set(err, ERR_INVALID, "a key has 1 to %d bytes, not %zu", KEY_MAX, strlen(key));
+        return err_set(err, ERR_INVALID, "a key must have 1 to %d bytes, but this one has %zu",
+                       KEY_MAX, strlen(key));
     if (size > STORE_VALUE_MAX)
-        return err_set(err, ERR_TOO_LARGE, "'%s' has %zu bytes, more than %d", key, size,
+        return err_set(err, ERR_TOO_LARGE, "'%s' has %zu bytes, but the limit is %d", key, size,
                        STORE_VALUE_MAX);
     return 0;
 }
 
-/* Checks that the newest version has the revision that the caller expects. */
+/* Checks that the newest version has the revision `expected`, or that there is no version if
+ * `expected` is 0. */
 static int check_expected(const struct store_object *newest, const char *key, int64_t expected,
                           struct err *err)
 {
@@ -435,7 +440,7 @@ int store_put(struct store *store, const char *key, const void *data, size_t siz
 int store_put_reserved(struct store *store, const char *key, const void *data, size_t size,
                        int64_t expected, store_done *done, void *context, struct err *err)
 {
-    int result = check_open(store, key, size, err);
+    int result = check_accepts_write(store, key, size, err);
     if (result == 0)
         result = check_expected(newest_of(store, key), key, expected, err);
     if (result == 0)
@@ -446,9 +451,9 @@ int store_put_reserved(struct store *store, const char *key, const void *data, s
 int store_delete(struct store *store, const char *key, const void *data, size_t size,
                  int64_t expected, store_done *done, void *context, struct err *err)
 {
-    int result = check_open(store, key, size, err);
+    int result = check_accepts_write(store, key, size, err);
     if (result == 0 && expected == 0)
-        result = err_set(err, ERR_INVALID, "'%s' is deleted without the revision it has", key);
+        result = err_set(err, ERR_INVALID, "cannot delete '%s' without its current revision", key);
     if (result == 0)
         result = check_expected(newest_of(store, key), key, expected, err);
     if (result == 0)
@@ -486,9 +491,9 @@ static void changes_end(struct store *store, struct list_head *list, const struc
         end_change(store, change, err);
 }
 
-/* Accepts writes again after a transaction failed on a full disk. The transaction was rolled back,
- * so the database is intact. Does nothing until all pending writes have failed. The next write gets
- * the revision after the newest committed change. */
+/* Clears the failure of a transaction for which the disk had no space. The transaction was rolled
+ * back, so the database is intact. Does nothing until all pending writes have failed. The next
+ * write gets the revision after the newest committed change. */
 static void store_recover(struct store *store)
 {
     if (store->failure.sys != ENOSPC || store->pending > 0)
@@ -502,14 +507,14 @@ static void on_finished(struct store_writer *writer, struct list_head *committed
                         struct list_head *lost, const struct err *failure)
 {
     struct store *store = CONTAINER_OF(writer, struct store, writer);
-    bool has_news = !list_is_empty(committed);
+    bool has_committed = !list_is_empty(committed);
     if (failure)
         store->failure = *failure; /* set first, so that callbacks cannot start writes */
     changes_end(store, committed, NULL);
     changes_end(store, lost, failure);
     store_recover(store);
     store_update_full(store);
-    if (!has_news)
+    if (!has_committed)
         return;
     /* Deliver the changes to the watches after all `done` callbacks. Trim the history afterwards,
      * so that no watch misses a change. */

@@ -4,12 +4,12 @@
  * thread, so that the caller can put the revision into the data. The writer thread of the store
  * commits the queued writes in batches, each in one transaction. After the commit, the writes are
  * visible to reads and watches, and `done` is called. If a commit fails, all writes of the
- * transaction and all later queued writes fail, and the store refuses writes until it is reopened.
+ * transaction and all queued writes fail. After any failure except a full disk, the store refuses
+ * writes until it is reopened.
  *
- * If a commit fails because the disk is full, the store need not be reopened. The store reserves
- * some disk space (store_reserve.h). When no other space is left, the store accepts only deletions
- * and writes that prepare a deletion (store_put_reserved()). It accepts all writes again when there
- * is space.
+ * The store reserves some disk space (store_reserve.h). When almost no other space is left, the
+ * disk counts as full, and the store accepts only deletions and writes that prepare a deletion
+ * (store_put_reserved()). It accepts all writes again when there is space.
  *
  * All functions must be called on the loop thread, and all callbacks run there.
  *
@@ -35,8 +35,8 @@
 
 enum { STORE_VALUE_MAX = 64 * 1024 * 1024 };
 
-/* One version of an object. It is immutable, has a reference count, and is shared by readers and
- * watches. */
+/* One version of an object. Readers and watches share it by references. Only `references` and
+ * `verdict` ever change. */
 struct store_object {
     int references;
     /* A result that code outside the store caches here; initially 0. The store does not use it.
@@ -76,9 +76,12 @@ struct store_options {
     void *on_full_context;
 };
 
+/* Opens or creates the store and loads all objects. Blocks until they are loaded. Returns 0, or an
+ * error as described at store_disk_open(). */
 int store_open(struct loop *loop, const struct store_options *options, struct store **ret,
                struct err *err);
-/* Commits the queued writes, frees the store, then calls `closed`, which may be NULL. */
+/* Starts to close the store and returns at once. The queued writes are still committed. Then the
+ * store is freed, and `closed`, which may be NULL, is called on the loop thread. */
 void store_close(struct store *store, void (*closed)(void *context), void *context);
 
 /* The effect of a damaged row on its object. */
@@ -97,9 +100,10 @@ struct store_damaged_row {
     /* The key of the object. If the effect is STORE_DAMAGE_UNKNOWN, the key in the damaged row,
      * made printable. */
     char *key;
-    bool deleted;
+    bool deleted; /* the row is a deletion; not proven if the effect is STORE_DAMAGE_UNKNOWN */
     enum store_damage_effect effect;
-    int64_t counts; /* revision of the change that is valid instead of this row; 0: none */
+    /* Revision of the change that is valid instead of this row; 0: none. */
+    int64_t valid_revision;
 };
 
 struct store_damage {
@@ -115,12 +119,12 @@ struct store_damage {
 };
 
 /* Returns the damage that was found when the store was opened. The pointer is valid until the store
- * is closed. */
+ * is freed. */
 const struct store_damage *store_damage(const struct store *store);
 bool store_is_damaged(const struct store *store);
 
 /* Calls `line` for each line of a description of the damage: "revision 7 of '/pods/default/a' is
- * damaged: …". */
+ * damaged: …". `text` is valid only during the call. */
 void store_damage_describe(const struct store_damage *damage,
                            void (*line)(void *context, const char *text), void *context);
 
@@ -141,19 +145,20 @@ size_t store_list(struct store *store, const char *prefix, struct store_object *
 size_t store_list_after(struct store *store, const char *prefix, const char *after,
                         struct store_object ***ret_objects);
 
-/* Whether the history has every change after revision `since`, so that a watch can start there. */
+/* Returns whether the history has every change after revision `since`, so that a watch can start
+ * there. */
 bool store_remembers(const struct store *store, int64_t since);
 
-/* Returns 0, or the error with which store_put() refuses all writes because a commit has failed or
- * the disk is full. For a full disk the error is -ERR_IO with err->sys ENOSPC, and deletions are
- * still accepted. */
+/* Returns 0, or the error with which store_put() refuses all writes. -ERR_UNAVAILABLE: a commit has
+ * failed. -ERR_IO with err->sys ENOSPC: the disk is full, and deletions are still accepted. */
 int store_check(const struct store *store, struct err *err);
 
 /* Returns the revision that the next store_put() or store_delete() gets. */
 int64_t store_next_revision(const struct store *store);
 
 /* Called once: with err NULL when the change is committed, or with an error when the change is
- * lost. `object` is the version that the caller passed to store_put() or store_delete(). */
+ * lost. `object` is the version that store_put() or store_delete() created. It is valid during the
+ * call; the callee takes a reference to keep it. */
 typedef void store_done(void *context, const struct store_object *object, const struct err *err);
 
 /* Creates or replaces an object. To create, `expected` is 0. To replace, `expected` is the revision

@@ -45,7 +45,7 @@ static int read_data(struct store_disk *disk, int64_t revision, struct buf *ret,
 {
     int result = store_disk_read(disk, revision, append_data, ret, err);
     if (result == 0 && ret->overflowed)
-        result = err_set(err, ERR_TOO_LARGE, "change %lld is too large", (long long)revision);
+        result = err_set(err, ERR_TOO_LARGE, "revision %lld is too large", (long long)revision);
     return result;
 }
 
@@ -58,14 +58,15 @@ int store_check_show(const char *path, int64_t revision, struct buf *ret, struct
 
 /* ---- accepting ------------------------------------------------------------------------------- */
 
+/* The new values of the columns of an accepted row. */
 struct acceptance {
     const struct store_damaged_row *row;
-    int64_t created;
-    uint64_t head, sum;
-    bool is_believed;
+    int64_t created;    /* revision of the object's first version */
+    uint64_t head, sum; /* the head checksum and the row checksum */
+    bool is_plausible;  /* the data is a JSON object */
 };
 
-static void seal_again(void *context, const struct store_row *row)
+static void compute_acceptance(void *context, const struct store_row *row)
 {
     struct acceptance *acceptance = context;
     const struct store_damaged_row *damaged = acceptance->row;
@@ -74,7 +75,7 @@ static void seal_again(void *context, const struct store_row *row)
     acceptance->head = store_checksum_head(row->revision, damaged->key, strlen(damaged->key),
                                            acceptance->created, damaged->deleted);
     acceptance->sum = store_checksum_row(acceptance->head, row->data, row->size);
-    acceptance->is_believed = store_checksum_is_plausible(row->data, row->size);
+    acceptance->is_plausible = store_checksum_is_plausible(row->data, row->size);
 }
 
 static int write_acceptance(struct store_disk *disk, const struct acceptance *acceptance,
@@ -113,8 +114,8 @@ int store_check_accept(const char *path, const struct store_damaged_row *row, st
     struct acceptance acceptance = {.row = row};
     int result = store_disk_open(path, &disk, err);
     if (result == 0)
-        result = store_disk_read(disk, row->revision, seal_again, &acceptance, err);
-    if (result == 0 && !acceptance.is_believed)
+        result = store_disk_read(disk, row->revision, compute_acceptance, &acceptance, err);
+    if (result == 0 && !acceptance.is_plausible)
         result = err_set(err, ERR_INVALID,
                          "cannot accept revision %lld of '%s': its text is not a JSON object; see "
                          "--show %lld",
@@ -134,8 +135,8 @@ static int save_data(struct store_disk *disk, int64_t revision, const char *dire
     return result < 0 ? result : file_write_atomic(file, data.data, data.size, 0600, err);
 }
 
-/* Removes the earlier versions of a deleted object. Without the row of the deletion, which is
- * removed too, the object would exist again. */
+/* Removes the earlier versions of a deleted object. The caller removes the row of the deletion;
+ * without that row, an earlier version would make the object exist again. */
 static int remove_versions(struct store_disk *disk, const struct store_damaged_row *row,
                            struct err *err)
 {

@@ -13,16 +13,18 @@
 int store_check_pages(const char *path, int max, void (*fault)(void *context, const char *text),
                       void *context, struct err *err);
 
-/* Appends the data of the row with this revision to `ret`, as it is on disk. */
+/* Appends the data of the row with this revision to `ret`, as it is on disk. Returns 0,
+ * -ERR_NOT_FOUND if there is no such row, -ERR_TOO_LARGE if `ret` overflows, or another error. */
 int store_check_show(const char *path, int64_t revision, struct buf *ret, struct err *err);
 
 /* Writes new checksums into a damaged row, so that its present data counts as intact. The row must
  * be the newest change of a known object and no deletion, and its data must be a JSON object. */
 int store_check_accept(const char *path, const struct store_damaged_row *row, struct err *err);
 
-/* Writes the data of each row in damage->rows to the file `directory`/REVISION, then removes these
- * rows in one transaction. When the store is opened again, reads return the same objects as before,
- * and lost changes are not reported again. */
+/* Writes the data of each row in damage->rows to the file `directory`/REVISION. Then removes these
+ * rows in one transaction, and with the row of a deletion also the older rows of that object. When
+ * the store is opened again, reads return the same objects as before, and lost changes are not
+ * reported again. */
 int store_check_remove(const char *path, const struct store_damage *damage, const char *directory,
                        struct err *err);
 
@@ -32,8 +34,9 @@ struct store_rebuilt {
     char *kept;   /* new name of the damaged file; the caller frees it */
 };
 
-/* Writes a new database with every row that can be read. The new database replaces the damaged
- * database, which is kept under another name. Rows with wrong checksums are copied unchanged. */
+/* Writes a new database with every row that can be read, and replaces the damaged database with it.
+ * The damaged database is kept under another name. Rows with wrong checksums are copied unchanged.
+ * Rows of format 1, which have no checksums, get new ones. */
 int store_rebuild(const char *path, struct store_rebuilt *ret, struct err *err);
 
 #endif

@@ -9,21 +9,21 @@
 
 /* The bytes "trainyar", and "store" with the number 2. The values are arbitrary, but must never
  * change. */
-static const uint64_t SEAL_FIRST = 0x747261696e796172u, SEAL_NEXT = 0x73746f7265000002u;
+static const uint64_t HASH_KEY_FIRST = 0x747261696e796172u, HASH_KEY_NEXT = 0x73746f7265000002u;
 
 uint64_t store_checksum_head(int64_t revision, const char *key, size_t key_size, int64_t created,
                              bool deleted)
 {
     const uint64_t numbers[] = {htole64((uint64_t)revision), htole64((uint64_t)created),
                                 htole64(deleted)};
-    struct hash_key first = {{SEAL_FIRST, SEAL_NEXT}};
-    struct hash_key next = {{hash_bytes(&first, numbers, sizeof(numbers)), SEAL_NEXT}};
+    struct hash_key first = {{HASH_KEY_FIRST, HASH_KEY_NEXT}};
+    struct hash_key next = {{hash_bytes(&first, numbers, sizeof(numbers)), HASH_KEY_NEXT}};
     return hash_bytes(&next, key, key_size);
 }
 
 uint64_t store_checksum_row(uint64_t head, const void *data, size_t size)
 {
-    struct hash_key next = {{head, SEAL_NEXT}};
+    struct hash_key next = {{head, HASH_KEY_NEXT}};
     return hash_bytes(&next, data, size);
 }
 

@@ -16,8 +16,8 @@ uint64_t store_checksum_head(int64_t revision, const char *key, size_t key_size,
                              bool deleted);
 uint64_t store_checksum_row(uint64_t head, const void *data, size_t size);
 
-/* Whether the data is a JSON object. The API server writes only JSON objects. So data that has no
- * checksum and is not a JSON object must be damaged. */
+/* Returns whether the data is a JSON object. The API server writes only JSON objects. So data that
+ * has no checksum and is not a JSON object must be damaged. */
 bool store_checksum_is_plausible(const void *data, size_t size);
 
 /* Like store_checksum_row(), but for data that had no checksum before. If the data is not

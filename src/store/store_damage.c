@@ -10,8 +10,8 @@
 
 enum {
     KEY_SHOWN_MAX = 1024,
-    /* The object is searched only for this many damaged rows, because each search tries every
-     * key. */
+    /* The store searches the object of a damaged row only while it has found fewer damaged rows
+     * than this, because each search tries every key. */
     PROOFS_MAX = 100,
 };
 
@@ -28,9 +28,10 @@ bool store_is_damaged(const struct store *store)
 
 /* ---- the owner of a row ---------------------------------------------------------------------- */
 
-/* Whether the stored head checksum of the row is valid for this key and for one of the likely
- * values of the columns created and deleted. Then the row belongs to this key. Sets *ret_deleted to
- * the value of deleted for which the checksum is valid. */
+/* Returns whether the stored head checksum of the row is valid for this key and for one of the
+ * likely values of the columns created and deleted. Then the row belongs to this key. Sets
+ * *ret_deleted to the value of deleted for which the checksum is valid. `version` is the committed
+ * version of the object, or NULL. */
 static bool proves_key(const struct store_row *row, const char *key,
                        const struct store_object *version, bool *ret_deleted)
 {
@@ -67,7 +68,8 @@ struct store_owner store_damage_find_owner(const struct store *store, const stru
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-/* Returns a copy of a damaged key in printable ASCII. The caller frees it. */
+/* Returns a copy of a damaged key. Bytes other than printable ASCII become '?', and a long key is
+ * truncated. The caller frees the copy. */
 static char *key_printable(const char *key)
 {
     char *text = mem_strndup(key, strnlen(key, KEY_SHOWN_MAX));
@@ -99,7 +101,7 @@ void store_damage_supersede(struct store *store, const char *key, int64_t revisi
         if (row->effect == STORE_DAMAGE_UNKNOWN || !str_eq(row->key, key))
             continue;
         row->effect = STORE_DAMAGE_SUPERSEDED;
-        row->counts = revision;
+        row->valid_revision = revision;
     }
 }
 
@@ -118,11 +120,11 @@ bool store_damage_concerns(const struct store *store, const char *key)
 static void damage_classify(struct store *store, struct store_damaged_row *row)
 {
     struct store_object *served = store_get(store, row->key);
-    row->counts = served ? served->revision : 0;
+    row->valid_revision = served ? served->revision : 0;
     store_object_unref(served);
     if (row->deleted)
         row->effect = STORE_DAMAGE_DELETED;
-    else if (row->counts)
+    else if (row->valid_revision)
         row->effect = STORE_DAMAGE_OLDER;
 }
 
@@ -148,27 +150,27 @@ void store_damage_release(struct store_damage *damage)
 
 static char *describe_row(const struct store_damaged_row *row)
 {
-    long long revision = row->revision, counts = row->counts;
+    long long revision = row->revision, valid = row->valid_revision;
     switch (row->effect) {
     case STORE_DAMAGE_SUPERSEDED:
-        return mem_printf("revision %lld of '%s' is damaged: nothing is missing, revision %lld is "
-                          "newer",
-                          revision, row->key, counts);
+        return mem_printf(
+            "revision %lld of '%s' is damaged: nothing is missing, because revision %lld is newer",
+            revision, row->key, valid);
     case STORE_DAMAGE_DELETED:
         return mem_printf("revision %lld of '%s' is damaged: the object stays deleted", revision,
                           row->key);
     case STORE_DAMAGE_OLDER:
         return mem_printf("revision %lld of '%s' is damaged: the older revision %lld is served "
                           "instead",
-                          revision, row->key, counts);
+                          revision, row->key, valid);
     case STORE_DAMAGE_MISSING:
         return mem_printf("revision %lld of '%s' is damaged: the object is missing", revision,
                           row->key);
     case STORE_DAMAGE_UNKNOWN:
         break;
     }
-    return mem_printf("revision %lld is damaged, also its key, which reads '%s': one object may be "
-                      "missing, older than it was, or present although it was deleted",
+    return mem_printf("revision %lld and its key, which reads '%s', are damaged: one object may be "
+                      "missing, outdated, or present although it was deleted",
                       revision, row->key);
 }
 

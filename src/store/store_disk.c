@@ -1,7 +1,7 @@
-/* The database of the store; see store_disk.h. SQLite runs in WAL mode with synchronous=FULL, so
- * that a finished commit survives a crash of the machine. SQLite's AUTOINCREMENT counter stores the
- * last revision and never decreases. So no revision is assigned twice, even if the newest rows are
- * removed. */
+/* Accesses the database of the store; see store_disk.h. SQLite runs in WAL mode with
+ * synchronous=FULL, so that a finished commit survives a crash of the machine. SQLite's
+ * AUTOINCREMENT counter stores the last committed revision and never decreases. So the revision of
+ * a committed change is never assigned again, even if the newest rows are removed. */
 #include "store/store_disk.h"
 
 #include "base/mem.h"
@@ -19,7 +19,7 @@
 
 int store_disk_fail_full(const struct store_disk *disk, struct err *err)
 {
-    err_set(err, ERR_IO, "no space is left for '%s': free some, and it goes on", disk->path);
+    err_set(err, ERR_IO, "no space is left for '%s': free some disk space to continue", disk->path);
     if (err)
         err->sys = ENOSPC;
     return -ERR_IO;
@@ -75,9 +75,9 @@ static int disk_prepare(struct store_disk *disk, const char *sql, sqlite3_stmt *
                : store_disk_fail(disk, err);
 }
 
-/* Creates the file with mode 0600, because it may contain secrets. SQLite uses the same mode for
- * its other files. */
-static int make_private(struct store_disk *disk, struct err *err)
+/* Creates the file with mode 0600 if it is missing, because it may contain secrets. SQLite uses the
+ * same mode for its other files. Passes the descriptor of the file to the reserve. */
+static int create_private_file(struct store_disk *disk, struct err *err)
 {
     int fd = open(disk->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     store_reserve_init(&disk->reserve, fd, disk->path);
@@ -102,7 +102,7 @@ static int inspect_log(struct store_disk *disk, struct err *err)
 
 static int open_all(struct store_disk *disk, struct err *err)
 {
-    int result = make_private(disk, err);
+    int result = create_private_file(disk, err);
     if (result == 0)
         result = inspect_log(disk, err);
     if (result < 0)
@@ -240,18 +240,18 @@ int store_disk_load(struct store_disk *disk,
                     int64_t *ret_last, struct err *err)
 {
     sqlite3_stmt *statement = NULL;
-    int64_t last = 0, given = 0;
+    int64_t last = 0, counter = 0;
     int result = disk_prepare(disk, ROW_COLUMNS "ORDER BY revision", &statement, err);
     if (result == 0)
         result = step_rows(disk, statement, row, context, &last, err);
     sqlite3_finalize(statement);
     if (result == 0)
         result = store_disk_query_int(
-            disk, "SELECT seq FROM sqlite_sequence WHERE name = 'changes'", &given, err);
+            disk, "SELECT seq FROM sqlite_sequence WHERE name = 'changes'", &counter, err);
     if (result < 0)
         return result;
-    if (given > last && given <= STORE_REVISION_MAX)
-        last = given;
+    if (counter > last && counter <= STORE_REVISION_MAX)
+        last = counter;
     disk->lost = disk->acknowledged > last ? disk->acknowledged - last : 0;
     disk_classify_log(disk);
     *ret_last = last + disk->lost;
@@ -272,8 +272,8 @@ int store_disk_read(struct store_disk *disk, int64_t revision,
         const struct store_row read = read_row(statement);
         row(context, &read);
     } else if (code == SQLITE_DONE) {
-        result =
-            err_set(err, ERR_NOT_FOUND, "'%s' has no change %lld", disk->path, (long long)revision);
+        result = err_set(err, ERR_NOT_FOUND, "'%s' has no revision %lld", disk->path,
+                         (long long)revision);
     } else {
         result = store_disk_fail(disk, err);
     }

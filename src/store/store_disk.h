@@ -1,7 +1,10 @@
 /* The database of the store: one SQLite table with one row per change of an object. Each row has
- * checksums (store_checksum.h). A row is removed when a newer change supersedes it and the history
- * no longer needs it. The loop thread opens and reads the database. Afterwards only the writer
- * thread uses it until it is closed. */
+ * checksums (store_checksum.h). The row of a superseded version is removed after the history has
+ * dropped the change that superseded it. The row of a deletion is removed after the history has
+ * dropped the deletion, unless a damaged row may have the same key.
+ *
+ * In a running store, the loop thread opens and reads the database. Then only the writer thread
+ * uses the database, until that thread has ended and the loop thread closes the database. */
 #ifndef TRAINYARD_STORE_STORE_DISK_H
 #define TRAINYARD_STORE_STORE_DISK_H
 
@@ -27,7 +30,7 @@ struct store_disk {
     int64_t inserted;     /* newest revision of the current transaction; 0: none */
     struct store_wal wal; /* state of the write-ahead log before SQLite read it */
     char *wal_copy;       /* path of the copy of a damaged or suspect log; NULL: none */
-    int64_t lost;         /* number of acknowledged changes that are missing in the database */
+    int64_t lost; /* number of acknowledged changes that are missing; set by store_disk_load() */
 };
 
 enum store_row_damage {
@@ -63,24 +66,25 @@ struct store_disk *store_disk_free(struct store_disk *disk);
 DEFINE_CLEANUP(store_disk)
 
 /* Calls `row` for every row in the order of revisions, including damaged rows. Sets *ret_last to
- * the last revision that was ever assigned, even if its row is missing. Sets disk->lost. Removes
- * the copy of the log unless the log is proven to be damaged. */
+ * the last revision that was assigned according to the rows, SQLite's counter and the mark. Sets
+ * disk->lost. Removes the copy of the log unless the log is proven to be damaged. */
 int store_disk_load(struct store_disk *disk,
                     void (*row)(void *context, const struct store_row *row), void *context,
                     int64_t *ret_last, struct err *err);
 
-/* Calls `row` for the row of this revision. Returns 0, or -ERR_NOT_FOUND if there is no such
- * row. */
+/* Calls `row` for the row of this revision. Returns 0, -ERR_NOT_FOUND if there is no such row, or
+ * another error. */
 int store_disk_read(struct store_disk *disk, int64_t revision,
                     void (*row)(void *context, const struct store_row *row), void *context,
                     struct err *err);
 
 /* A transaction is store_disk_begin(), any number of inserts and drops, and store_disk_commit(). If
- * a call after store_disk_begin() fails, the caller must call store_disk_rollback(). */
+ * a call after store_disk_begin() fails, the caller must call store_disk_rollback() or
+ * store_disk_free(). */
 int store_disk_begin(struct store_disk *disk, struct err *err);
 int store_disk_insert(struct store_disk *disk, const struct store_row *row, struct err *err);
 int store_disk_drop(struct store_disk *disk, int64_t revision, struct err *err);
-/* Blocks until the transaction is on the disk. */
+/* Blocks until the transaction is on the disk. Then writes the mark (store_mark.h). */
 int store_disk_commit(struct store_disk *disk, struct err *err);
 void store_disk_rollback(struct store_disk *disk);
 

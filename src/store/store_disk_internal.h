@@ -12,6 +12,7 @@
 /* Sets an error for SQLite's last failure. The message has the path of the database and the cause,
  * and STORE_DISK_ADVICE if the database is damaged. */
 int store_disk_fail(const struct store_disk *disk, struct err *err);
+/* Runs SQL statements that return no rows. Returns 0 or a negative error. */
 int store_disk_execute(struct store_disk *disk, const char *sql, struct err *err);
 /* Runs a query. Sets *ret to the number in the first column of the first row, or to 0 if there is
  * no row. */

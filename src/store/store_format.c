@@ -85,8 +85,8 @@ static int check_pages(struct store_disk *disk, struct err *err)
 
 /* ---- the upgrade ----------------------------------------------------------------------------- */
 
-/* Computes the head checksum for the SQL functions. The first arguments are revision, key, created
- * and deleted. */
+/* Computes the head checksum for the SQL functions. The first four arguments are revision, key,
+ * created and deleted. */
 static uint64_t head_of(sqlite3_value **values)
 {
     const char *key = (const char *)sqlite3_value_text(values[1]);
@@ -95,14 +95,14 @@ static uint64_t head_of(sqlite3_value **values)
                                sqlite3_value_int64(values[2]), sqlite3_value_int(values[3]) != 0);
 }
 
-static void sql_seal_head(sqlite3_context *context, int count, sqlite3_value **values)
+static void sql_head_checksum(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
     sqlite3_result_int64(context, (sqlite3_int64)head_of(values));
 }
 
-/* The SQL function seal_whole(revision, key, created, deleted, data). */
-static void sql_seal_whole(sqlite3_context *context, int count, sqlite3_value **values)
+/* The SQL function row_checksum(revision, key, created, deleted, data). */
+static void sql_row_checksum(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
     const void *data = sqlite3_value_blob(values[4]);
@@ -114,9 +114,9 @@ static void sql_seal_whole(sqlite3_context *context, int count, sqlite3_value **
 static int format_upgrade(struct store_disk *disk, struct err *err)
 {
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
-    if (sqlite3_create_function_v2(disk->db, "seal_head", 4, flags, NULL, sql_seal_head, NULL, NULL,
-                                   NULL) != SQLITE_OK ||
-        sqlite3_create_function_v2(disk->db, "seal_whole", 5, flags, NULL, sql_seal_whole, NULL,
+    if (sqlite3_create_function_v2(disk->db, "head_checksum", 4, flags, NULL, sql_head_checksum,
+                                   NULL, NULL, NULL) != SQLITE_OK ||
+        sqlite3_create_function_v2(disk->db, "row_checksum", 5, flags, NULL, sql_row_checksum, NULL,
                                    NULL, NULL) != SQLITE_OK)
         return store_disk_fail(disk, err);
     _cleanup_free_ char *sql = mem_printf(
@@ -124,8 +124,8 @@ static int format_upgrade(struct store_disk *disk, struct err *err)
         "ALTER TABLE changes RENAME TO changes_1;"
         "%s;"
         "INSERT INTO changes(revision, key, created, deleted, head_sum, sum, data)"
-        " SELECT revision, key, created, deleted, seal_head(revision, key, created, deleted),"
-        " seal_whole(revision, key, created, deleted, data), data FROM changes_1;"
+        " SELECT revision, key, created, deleted, head_checksum(revision, key, created, deleted),"
+        " row_checksum(revision, key, created, deleted, data), data FROM changes_1;"
         /* Keep the value of the revision counter instead of restarting it after the newest row. */
         "DELETE FROM sqlite_sequence WHERE name = 'changes';"
         "UPDATE sqlite_sequence SET name = 'changes' WHERE name = 'changes_1';"
@@ -136,8 +136,8 @@ static int format_upgrade(struct store_disk *disk, struct err *err)
     int result = store_disk_execute(disk, sql, err);
     if (result < 0)
         (void)sqlite3_exec(disk->db, "ROLLBACK", NULL, NULL, NULL);
-    sqlite3_create_function_v2(disk->db, "seal_head", 4, flags, NULL, NULL, NULL, NULL, NULL);
-    sqlite3_create_function_v2(disk->db, "seal_whole", 5, flags, NULL, NULL, NULL, NULL, NULL);
+    sqlite3_create_function_v2(disk->db, "head_checksum", 4, flags, NULL, NULL, NULL, NULL, NULL);
+    sqlite3_create_function_v2(disk->db, "row_checksum", 5, flags, NULL, NULL, NULL, NULL, NULL);
     return result;
 }
 
@@ -167,7 +167,7 @@ int store_format_prepare(struct store_disk *disk, struct err *err)
                        "'%s' is a database of another program: move it away to start empty",
                        disk->path);
     if (schema != format)
-        return refuse_damaged(disk, "its table is not the one of its format", err);
+        return refuse_damaged(disk, "its table does not match its format version", err);
     result = check_pages(disk, err);
     if (result == 0 && format < FORMAT)
         result = format_upgrade(disk, err);

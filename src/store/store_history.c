@@ -1,4 +1,4 @@
-/* The history of the newest changes; see store_history.h. */
+/* Implements the history as a ring buffer; see store_history.h. */
 #include "store/store_history.h"
 
 #include "base/mem.h"
@@ -41,7 +41,7 @@ static void history_grow(struct store_history *history)
     history->capacity = capacity;
 }
 
-/* Returns the number of bytes that stay in memory only because this change is in the history. */
+/* Returns the size of the versions that the store itself needs only for this change. */
 static int64_t kept_bytes(const struct store_event *event)
 {
     int64_t bytes = event->previous ? (int64_t)event->previous->kept_size : 0;
@@ -51,8 +51,8 @@ static int64_t kept_bytes(const struct store_event *event)
 void store_history_push(struct store_history *history, const struct store_event *event)
 {
     if (event->object->revision != store_history_end(history) + 1)
-        mem_panic("store: change %lld follows %lld", (long long)event->object->revision,
-                  (long long)store_history_end(history));
+        mem_panic("store: revision %lld cannot follow revision %lld",
+                  (long long)event->object->revision, (long long)store_history_end(history));
     if (history->count == history->capacity)
         history_grow(history);
     history->bytes += kept_bytes(event);

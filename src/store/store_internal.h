@@ -33,39 +33,41 @@ struct store {
     struct store_damage damage;
     size_t damage_max;
     size_t pending;     /* number of pending writes of all keys */
-    struct err failure; /* if the code is not 0, the store has failed with this error */
+    struct err failure; /* the error of a failed commit; code ERR_NONE: no commit has failed */
     bool full;          /* the disk is full: only deletions and store_put_reserved() are accepted */
     struct loop_timer refill; /* runs while the disk is full, to check whether there is space */
     void (*on_full)(void *context, const struct err *err);
     void *on_full_context;
     void (*closed)(void *context);
     void *closed_context;
-    bool closing;
+    bool closing; /* store_close() was called */
 
     /* Watches in the order of their creation. */
     struct list_head watches; /* struct store_watch */
-    struct loop_task deliver;
-    bool delivering;
+    struct loop_task deliver; /* runs store_watches_deliver() for a watch that starts in the past */
+    bool delivering;          /* store_watches_deliver() is running, so no watch may be freed */
 };
 
 /* store_damage.c */
 
-/* The object to which a damaged row belongs, and whether the row is its deletion. */
+/* The object to which a damaged row belongs. */
 struct store_owner {
-    const char *key;
-    bool deleted;
-    bool is_proven; /* false: `key` and `deleted` come from the damaged row and may be wrong */
+    const char *key; /* memory of the row or of the index */
+    bool deleted;    /* the row is the deletion of the object */
+    bool is_proven;  /* false: `key` and `deleted` come from the damaged row and may be wrong */
 };
 struct store_owner store_damage_find_owner(const struct store *store, const struct store_row *row);
+/* Counts a damaged row. Adds it to the list unless the list has damage_max rows already. */
 void store_damage_add(struct store *store, const struct store_row *row,
                       const struct store_owner *owner);
-/* Marks the damaged rows of the key that are listed so far as superseded. `revision` is a later
- * change of the key, which is intact or is a proven deletion. */
+/* Marks the listed damaged rows of this key as superseded by the change `revision`. That change is
+ * newer than these rows, and it is intact or a proven deletion. */
 void store_damage_supersede(struct store *store, const char *key, int64_t revision);
-/* Whether a listed damaged row has this key, or not all damaged rows are listed. */
+/* Returns whether a damaged row may have this key: a listed row has the key, or some damaged rows
+ * are not listed. */
 bool store_damage_concerns(const struct store *store, const char *key);
-/* Completes store->damage when all rows are loaded: the effects of the damaged rows, the lost
- * changes and the damaged log. `last` is the last revision that was assigned. */
+/* Called when all rows are loaded. Completes store->damage: determines the effects of the damaged
+ * rows, the lost changes and the damaged log. `last` is the last revision that was assigned. */
 void store_damage_finish(struct store *store, int64_t last);
 void store_damage_release(struct store_damage *damage);
 

@@ -16,15 +16,16 @@
 
 /* Larger objects are stored completely. A delta uses only the first 64 KiB of the base, so it would
  * usually save less than half of such an object. */
-enum { LIKE_MAX = 4 * DELTA_BASE_MAX };
+enum { DELTA_TEXT_MAX = 4 * DELTA_BASE_MAX };
 
-/* Writes the difference to the base into `delta`. Returns false if there is no base, or if the data
- * is too large, or if the difference is larger than half of the data. */
-static bool is_like(const struct store_object *base, const char *data, size_t size,
-                    struct buf *delta)
+/* Initializes `delta` and writes the difference to the base into it. Returns false if there is no
+ * base, if the data is too large, or if the difference is larger than half of the data. The caller
+ * releases `delta`. */
+static bool write_similar_delta(const struct store_object *base, const char *data, size_t size,
+                                struct buf *delta)
 {
     buf_init(delta, size / 2);
-    if (!base || size > LIKE_MAX)
+    if (!base || size > DELTA_TEXT_MAX)
         return false;
     delta_write(base->kept, base->kept_size, data, size, delta);
     return !delta->overflowed;
@@ -36,7 +37,7 @@ struct store_object *store_object_new(const char *key, const void *data, size_t 
 {
     _cleanup_buf_ struct buf delta;
     struct store_object *base = sibling && sibling->base ? sibling->base : sibling;
-    bool whole = !is_like(base, data, size, &delta);
+    bool whole = !write_similar_delta(base, data, size, &delta);
     const void *kept = whole ? data : delta.data;
     size_t kept_size = whole ? size : delta.size, key_size = strlen(key) + 1;
     struct store_object *object = mem_alloc(sizeof(*object) + key_size + kept_size + 1);

@@ -25,7 +25,7 @@ char *store_quarantine_name(const char *path, int n)
 
 static int refuse_more(const char *path, struct err *err)
 {
-    return err_set(err, ERR_TOO_MANY, "'%s.damaged-1' to '-%d' are taken: delete some of them",
+    return err_set(err, ERR_TOO_MANY, "'%s.damaged-1' to '-%d' exist already: delete some of them",
                    path, STORE_QUARANTINE_MAX);
 }
 
@@ -50,7 +50,7 @@ int store_quarantine_copy(const char *path, char **ret_name, struct err *err)
         if (fd < 0 && errno == EEXIST)
             continue;
         if (fd < 0)
-            return err_set_errno(err, errno, "cannot make '%s'", name);
+            return err_set_errno(err, errno, "cannot create '%s'", name);
         int result = copy_all(path, fd, name, err);
         if (result == 0)
             *ret_name = TAKE(name);

@@ -7,13 +7,15 @@
 
 enum { STORE_QUARANTINE_MAX = 99 };
 
-/* Copies the file and syncs the copy. The caller frees *ret_name. */
+/* Copies the file and syncs the copy. Sets *ret_name to the path of the copy, which the caller
+ * frees. Returns 0, -ERR_TOO_MANY if STORE_QUARANTINE_MAX copies exist, or another error. */
 int store_quarantine_copy(const char *path, char **ret_name, struct err *err);
 
-/* Creates a hard link to the file instead of a copy. The caller frees *ret_name. */
+/* Like store_quarantine_copy(), but creates a hard link to the file instead of a copy. */
 int store_quarantine_link(const char *path, char **ret_name, struct err *err);
 
-/* Returns the name FILE.damaged-`n`, or NULL if there is no such file. The caller frees it. */
+/* Returns the name FILE.damaged-`n`, which the caller frees. Returns NULL if there is no such file
+ * or `n` exceeds STORE_QUARANTINE_MAX. */
 char *store_quarantine_name(const char *path, int n);
 
 #endif

@@ -26,7 +26,7 @@ struct rebuild {
     struct store_disk *to;
     sqlite3_stmt *insert;
     int64_t next; /* all lower revisions are copied or cannot be read */
-    size_t holes;
+    size_t holes; /* number of places where pages could not be read */
 };
 
 enum { REVISION, KEY, CREATED, DELETED, DATA, HEAD_SUM, SUM }; /* columns of a scan */
@@ -80,8 +80,8 @@ static int copy_row(struct rebuild *rebuild, sqlite3_stmt *row, struct err *err)
     return result;
 }
 
-/* Copies the rows of a scan. Returns 1 if the scan reached its end, 0 if it stopped at an
- * unreadable page, or a negative error. */
+/* Copies the rows of a scan. Returns 1 if the scan reached its end, 0 if it could not start or
+ * stopped at an unreadable page, or a negative error. */
 static int copy_walk(struct rebuild *rebuild, int64_t first, int64_t end, bool backwards,
                      struct err *err)
 {
@@ -97,6 +97,7 @@ static int copy_walk(struct rebuild *rebuild, int64_t first, int64_t end, bool b
     return result < 0 ? result : code == SQLITE_DONE;
 }
 
+/* Returns whether a scan from revision `first` can start. Sets *ret_ends if no row follows. */
 static bool is_readable(struct rebuild *rebuild, int64_t first, bool *ret_ends)
 {
     sqlite3_stmt *row = walk_new(rebuild, first, INT64_MAX, false);
@@ -139,15 +140,15 @@ static int copy_rows(struct rebuild *rebuild, struct err *err)
 static int copy_counter(struct rebuild *rebuild, struct err *err)
 {
     struct store_disk from = {.db = rebuild->from, .path = rebuild->to->path};
-    int64_t given = 0;
+    int64_t counter = 0;
     (void)store_disk_query_int(&from, "SELECT seq FROM sqlite_sequence WHERE name = 'changes'",
-                               &given, NULL);
-    if (given > STORE_REVISION_MAX)
-        given = 0;
+                               &counter, NULL);
+    if (counter > STORE_REVISION_MAX)
+        counter = 0;
     _cleanup_free_ char *sql =
         mem_printf("UPDATE sqlite_sequence SET seq = max(%lld, coalesce((SELECT max(revision) FROM "
                    "changes WHERE revision < %lld), 0)) WHERE name = 'changes'",
-                   (long long)given, (long long)STORE_REVISION_MAX);
+                   (long long)counter, (long long)STORE_REVISION_MAX);
     return store_disk_execute(rebuild->to, sql, err);
 }
 
@@ -193,7 +194,11 @@ static int rebuild_replace(const char *path, const char *rebuilt, char **ret_kep
     _cleanup_free_ char *wal = mem_printf("%s-wal", path), *directory = mem_strdup(path);
     _cleanup_free_ char *kept_wal = NULL, *kept = NULL, *new_wal = mem_printf("%s-wal", rebuilt);
     if (access(new_wal, F_OK) == 0) /* SQLite could not copy the whole log into the database */
-        return err_set(err, ERR_IO, "cannot finish '%s': free some space and try again", rebuilt);
+        return err_set(
+            err, ERR_IO,
+            "cannot complete '%s': SQLite could not copy its log into it; free some disk space and "
+            "try again",
+            rebuilt);
     int result = store_quarantine_link(path, &kept, err);
     if (result == 0 && access(wal, F_OK) == 0) {
         result = store_quarantine_copy(wal, &kept_wal, err);

@@ -61,7 +61,9 @@ void store_wal_init(struct store_wal *wal, const unsigned char header[STORE_WAL_
     memcpy(wal->salt, header + HEADER_SALT_AT, sizeof(wal->salt));
 }
 
-static bool frame_follows(struct store_wal *wal, const unsigned char *frame)
+/* Returns whether the checksum in the frame continues the running checksum of the log. If it does,
+ * updates the running checksum. */
+static bool frame_continues_sum(struct store_wal *wal, const unsigned char *frame)
 {
     uint32_t sum[2] = {wal->sum[0], wal->sum[1]};
     store_wal_sum(wal->big_endian, frame, FRAME_SUMMED, sum);
@@ -78,10 +80,10 @@ void store_wal_add(struct store_wal *wal, const unsigned char *frame)
         wal->bad_frame = 1; /* SQLite would read no frame; use the salt of the first frame */
         memcpy(wal->salt, frame + SALT_AT, sizeof(wal->salt));
     }
-    bool is_ours = memcmp(frame + SALT_AT, wal->salt, sizeof(wal->salt)) == 0;
-    if (!wal->bad_frame && !(is_ours && frame_follows(wal, frame)))
+    bool salt_matches = memcmp(frame + SALT_AT, wal->salt, sizeof(wal->salt)) == 0;
+    if (!wal->bad_frame && !(salt_matches && frame_continues_sum(wal, frame)))
         wal->bad_frame = wal->frames;
-    if (wal->bad_frame && is_ours && wal_big32(frame + COMMIT_AT) != 0)
+    if (wal->bad_frame && salt_matches && wal_big32(frame + COMMIT_AT) != 0)
         wal->later_commits++;
 }
 

@@ -8,13 +8,14 @@
  * last transaction of a log may be incomplete, with any of its sectors missing. Every earlier
  * transaction was synced. Therefore:
  *
- * - Two or more transactions end at or after the first invalid frame: damaged.
- * - At most one transaction ends at or after the first invalid frame: suspect. Either a power
- *   failure interrupted the last transaction, or the transaction was acknowledged and damaged
+ * - Two or more transactions end at or after the first invalid frame: the log is damaged.
+ * - At most one transaction ends at or after the first invalid frame: the log is suspect. Either a
+ *   power failure interrupted the last transaction, or the transaction was acknowledged and damaged
  *   later, or the frame is left from an earlier use. The log does not show which case it is; the
  *   mark of store_mark.h does.
- * - The header is invalid, and at least one transaction ends after it: damaged, because SQLite
- *   syncs the header before the first frame. If no transaction ends after it: suspect.
+ * - The header is invalid, and at least one transaction ends after it: the log is damaged, because
+ *   SQLite syncs the header before the first frame. If there are frames but no transaction ends,
+ *   the log is suspect.
  *
  * Only store_wal_file_read() reads a file; the other functions work on memory. Format:
  * https://www.sqlite.org/fileformat2.html, section 4. */
@@ -50,14 +51,16 @@ struct store_wal {
 };
 
 void store_wal_init(struct store_wal *wal, const unsigned char header[STORE_WAL_HEADER]);
-/* Reads one frame: header and page, STORE_WAL_FRAME_HEADER + page_size bytes. */
+/* Adds the next frame: header and page, STORE_WAL_FRAME_HEADER + page_size bytes. */
 void store_wal_add(struct store_wal *wal, const unsigned char *frame);
 enum store_wal_state store_wal_state(const struct store_wal *wal);
 
 /* Continues the running checksum of the log over `size` bytes. `size` must be a multiple of 8. */
 void store_wal_sum(bool big_endian, const unsigned char *data, size_t size, uint32_t sum[2]);
 
-/* Reads the log file. A missing file is treated as a log without damage. */
+/* Reads the log file. A missing file, and a file that is shorter than a header, is treated as a log
+ * without damage. A read error ends the log like the end of the file. Returns an error only if the
+ * file cannot be opened. */
 int store_wal_file_read(const char *path, struct store_wal *ret, struct err *err);
 
 #endif

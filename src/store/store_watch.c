@@ -40,7 +40,7 @@ static int64_t oldest_cursor(const struct store *store)
     return oldest;
 }
 
-static void watch_give(struct store_watch *watch, const struct store_event *event)
+static void watch_deliver(struct store_watch *watch, const struct store_event *event)
 {
     watch->seen = event->object->revision;
     if (str_has_prefix(event->object->key, watch->prefix))
@@ -48,13 +48,13 @@ static void watch_give(struct store_watch *watch, const struct store_event *even
 }
 
 /* Delivers the change after revision `seen` to all watches with this cursor. */
-static void give_next(struct store *store, int64_t seen)
+static void deliver_next(struct store *store, int64_t seen)
 {
     /* Copy the event, because a callback may change the memory of the history. */
     const struct store_event event = *store_history_at(&store->history, seen + 1);
     LIST_EACH (struct store_watch, watch, &store->watches, link)
         if (!watch->stopped && watch->seen == seen)
-            watch_give(watch, &event);
+            watch_deliver(watch, &event);
 }
 
 void store_watches_deliver(struct store *store)
@@ -63,7 +63,7 @@ void store_watches_deliver(struct store *store)
     /* The outer loop repeats if a callback has started a watch with an older cursor. */
     for (int64_t seen; (seen = oldest_cursor(store)) < store_revision(store);)
         for (; seen < store_revision(store); seen++)
-            give_next(store, seen);
+            deliver_next(store, seen);
     store->delivering = false;
     LIST_EACH_SAFE (struct store_watch, watch, &store->watches, link)
         if (watch->stopped)

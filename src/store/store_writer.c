@@ -1,5 +1,5 @@
 /* The writer thread of the store; see store_writer.h. The thread uses the disk without the lock,
- * and the lists only while it has the lock. It reads only those members of an object that never
+ * and the lists only while it holds the lock. It reads only those members of an object that never
  * change. */
 #include "store/store_writer.h"
 
@@ -9,10 +9,10 @@
 enum {
     BATCH_MAX = 4096, /* maximum number of changes per transaction, so that a write does not wait
                          too long */
-    TOLD_MAX = 32,    /* maximum number of committed changes reported per turn of the loop */
-    /* Maximum number of rows removed per commit; twice the number of changes if that is more. Each
-     * change inserts one row, so on average at most one row per change must be removed, and a
-     * backlog of removals becomes smaller. */
+    REPORT_MAX = 32,  /* maximum number of committed changes per call of on_writer_task() */
+    /* A commit removes at most this many rows, or twice as many rows as it has changes if that is
+     * more. Each change inserts one row, so on average at most one row per change must be removed.
+     * A backlog of removals therefore becomes smaller. */
     DROPS_MIN = 64,
 };
 
@@ -101,7 +101,9 @@ static void put_back_drops(struct store_writer *writer, const int64_t *drops, si
     memcpy(writer->drops.items, drops, count * sizeof(*drops));
 }
 
-/* Commits one batch. The caller must hold the lock, which is released during the disk access. */
+/* Commits one batch of the queued changes and refills the reserve. If the writer has failed, moves
+ * the batch to the lost changes without a commit. The caller must hold the lock, which is released
+ * during the disk access. */
 static void write_batch(struct store_writer *writer)
 {
     struct list_head batch = {0};
@@ -112,7 +114,7 @@ static void write_batch(struct store_writer *writer)
 
     if (err.code == ERR_NONE)
         writer_commit(writer->disk, &batch, drops, drops_count, &err);
-    bool full = !store_reserve_keep(&writer->disk->reserve);
+    bool full = !store_reserve_refill(&writer->disk->reserve);
 
     pthread_mutex_lock(&writer->lock);
     writer->full = full;
@@ -127,7 +129,7 @@ static void write_batch(struct store_writer *writer)
 static void writer_refill(struct store_writer *writer)
 {
     pthread_mutex_unlock(&writer->lock);
-    bool full = !store_reserve_keep(&writer->disk->reserve);
+    bool full = !store_reserve_refill(&writer->disk->reserve);
     pthread_mutex_lock(&writer->lock);
     writer->full = full;
     writer->refill = false;
@@ -162,7 +164,7 @@ void store_writer_release(struct store_writer *writer)
 }
 
 /* Reports finished changes. Each change is reported to its caller and to every watch, so a large
- * batch is reported over several turns of the loop. */
+ * batch is reported over several calls of this function. */
 static void on_writer_task(struct loop_task *task)
 {
     struct store_writer *writer = CONTAINER_OF(task, struct store_writer, task);
@@ -172,7 +174,7 @@ static void on_writer_task(struct loop_task *task)
         list_append_all(&writer->committed, &writer->queued);
         writer->ended = writer->stopping;
     }
-    changes_take(&committed, &writer->committed, TOLD_MAX);
+    changes_take(&committed, &writer->committed, REPORT_MAX);
     bool has_more = !list_is_empty(&writer->committed);
     if (!has_more)
         list_append_all(&lost, &writer->lost);
@@ -206,7 +208,7 @@ int store_writer_start(struct store_writer *writer, struct err *err)
 {
     if (!writer->disk)
         return 0;
-    writer->full = !store_reserve_keep(&writer->disk->reserve);
+    writer->full = !store_reserve_refill(&writer->disk->reserve);
     return thread_start(&writer->thread, "store", "the store's thread", writer_run, writer, err);
 }
 

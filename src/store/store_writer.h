@@ -1,7 +1,7 @@
-/* The writer thread of the store: commits the queued changes in batches, each in one transaction,
- * and returns them to the loop. While the thread waits for the disk, the loop thread queues changes
- * for the next batch. A store without a disk has no writer thread, and its changes return in a
- * later turn of the loop. */
+/* The writer thread of the store. It commits the queued changes in batches, one transaction per
+ * batch, and then reports them on the loop thread. While the writer waits for the disk, the loop
+ * thread queues changes for the next batch. A store without a disk has no writer thread; its
+ * changes are reported in a later turn of the loop. */
 #ifndef TRAINYARD_STORE_STORE_WRITER_H
 #define TRAINYARD_STORE_STORE_WRITER_H
 
@@ -13,10 +13,11 @@
 
 #include <pthread.h>
 
-/* A write that is queued, being committed or finished. It has references to both versions. */
+/* A write that is queued, being committed or finished. It holds references to the new version of
+ * the object and to the version before it. */
 struct store_change {
-    struct list_link link; /* in one of the writer's lists */
-    struct store_object *object;
+    struct list_link link;         /* in one of the writer's lists */
+    struct store_object *object;   /* the new version */
     struct store_object *previous; /* NULL: the object is created */
     bool deleted;
     store_done *done; /* may be NULL */
@@ -26,12 +27,12 @@ struct store_change {
 struct store_writer {
     struct loop *loop;
     struct store_disk *disk; /* NULL: in memory only */
-    struct loop_task task;   /* returns finished changes to the loop */
+    struct loop_task task;   /* reports finished changes on the loop thread */
     /* Called on the loop thread with the changes that are committed, and the changes that are lost
      * because of `failure`. Both lists may be empty. `failure` is NULL if `lost` is empty. */
     void (*finished)(struct store_writer *writer, struct list_head *committed,
                      struct list_head *lost, const struct err *failure);
-    /* The last callback, called when all changes have been returned. */
+    /* The last callback: all changes have been reported, and the thread has ended. */
     void (*stopped)(struct store_writer *writer);
 
     pthread_t thread;
@@ -44,9 +45,11 @@ struct store_writer {
      * exist again after a restart. */
     VEC(int64_t) drops;
     struct err failure; /* if the code is not 0, nothing more is written */
-    bool full;          /* the disk has no space besides the reserve */
-    bool refill;        /* the thread must fill up the reserve */
-    bool stopping, ended, posted;
+    bool full;          /* the reserve could not be allocated completely (store_reserve.h) */
+    bool refill;        /* the thread must allocate the missing part of the reserve */
+    bool stopping;      /* the thread must end after the queued changes */
+    bool ended;         /* the thread has ended */
+    bool posted;        /* `task` is queued on the loop */
 };
 
 /* The caller sets loop, disk and the two callbacks before store_writer_init(). store_writer_drop()
@@ -60,17 +63,20 @@ void store_writer_push(struct store_writer *writer, struct store_change *change)
 /* Removes the row of this revision as part of a later commit. */
 void store_writer_drop(struct store_writer *writer, int64_t revision);
 
-/* Accepts writes again after a failure that did not damage the database. No change may be
- * pending. */
+/* Clears `failure`, so that later changes are written again. Must be called only if the failure did
+ * not damage the database and no change is pending. */
 void store_writer_recover(struct store_writer *writer);
 
-/* Whether the disk was full when the thread last checked. The thread checks after each commit and
- * after store_writer_refill(). After a check, it always causes a call of `finished`, even without
- * changes. */
+/* Returns whether the disk was full when the thread last checked. The thread checks after each
+ * commit and after store_writer_refill(). After each check `finished` is called, with empty lists
+ * if there are no changes. */
 bool store_writer_is_full(struct store_writer *writer);
+/* Asks the thread to allocate the missing part of the reserve and to check the disk again. Returns
+ * at once. */
 void store_writer_refill(struct store_writer *writer);
 
-/* Commits the queued changes, then calls `stopped`. */
+/* Starts to end the writer and returns at once. The thread commits the queued changes; then
+ * `stopped` is called on the loop thread. */
 void store_writer_stop(struct store_writer *writer);
 
 #endif

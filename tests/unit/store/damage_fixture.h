@@ -44,7 +44,7 @@ static inline void expect_row(size_t i, int64_t revision, const char *key,
     assert_int_equal(damage->rows[i].revision, revision);
     assert_string_equal(damage->rows[i].key, key);
     assert_int_equal(damage->rows[i].effect, effect);
-    assert_int_equal(damage->rows[i].counts, counts);
+    assert_int_equal(damage->rows[i].valid_revision, counts);
 }
 
 /* Returns the revision that is served, or 0 if there is none. */

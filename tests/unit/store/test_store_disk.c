@@ -184,7 +184,7 @@ static void test_refused_files(void **state)
            ERR_UNSUPPORTED);
     fixture_query(&fixture,
                   "PRAGMA user_version = 0"); /* the table is ours, but the version is not */
-    refuse("is damaged (its table is not the one of its format)", ERR_INVALID);
+    refuse("is damaged (its table does not match its format version)", ERR_INVALID);
     fixture_query(&fixture, "PRAGMA user_version = 1");
     refuse("run 'trainyard check --repair' to keep what can be read", ERR_INVALID);
     fixture_query(&fixture, "ALTER TABLE changes RENAME TO others");

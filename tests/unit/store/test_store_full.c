@@ -129,7 +129,7 @@ static void test_full(void **state)
     assert_int_equal(made[1], 0);
     assert_int_equal(err.code, ERR_IO);
     assert_int_equal(err.sys, ENOSPC);
-    assert_non_null(strstr(err.message, "free some, and it goes on"));
+    assert_non_null(strstr(err.message, "free some disk space to continue"));
     assert_int_equal(store_check(fixture.store, &err), -ERR_IO);
     wait_for_news(true, 1);
     assert_true(store_reserve_is_spent(fixture.arena, fixture.path));
