@@ -1,4 +1,4 @@
-/* The first objects of a cluster; see bootstrap.h. */
+/* Writes the objects that every cluster has; see bootstrap.h. */
 #include "engine/bootstrap.h"
 
 #include "base/mem.h"
@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* An administrator sets this annotation to "false" to keep the server from updating an object. */
 static const char AUTO_UPDATE[] = "rbac.authorization.kubernetes.io/autoupdate";
 
 /* Ignores a failed commit: the store reports it to every later write. */
@@ -23,7 +24,8 @@ static void on_bootstrap_written(void *context, const struct store_object *objec
 {
 }
 
-/* Stores the object in place of `old`, or as a new object if `old` is NULL. */
+/* Queues a write of the object in place of `old`, or of a new object if `old` is NULL. `expected`
+ * is the revision of the stored object, or 0 if the store has no such object. */
 static int bootstrap_put(const struct bootstrap *bootstrap, struct arena *arena,
                          const struct kube_kind *resource, struct json *object,
                          const struct json *old, int64_t expected, struct err *err)
@@ -43,13 +45,13 @@ static int bootstrap_put(const struct bootstrap *bootstrap, struct arena *arena,
         result = store_put_reserved(bootstrap->store, key, data.data, data.size, expected,
                                     on_bootstrap_written, NULL, err);
     return result < 0
-               ? err_wrap(err, "cannot make %s '%s'", resource->singular, kube_meta_name(object))
+               ? err_wrap(err, "cannot write %s '%s'", resource->singular, kube_meta_name(object))
                : 0;
 }
 
-/* Stores the object if the store has no object with its name, or has one that cannot be read. If
- * `member` is not NULL and that member of the stored object differs, updates the member, unless
- * the annotation AUTO_UPDATE of the stored object is "false". */
+/* Queues a write of the object if the store has no object with its name, or if the stored object
+ * cannot be read. If `member` is not NULL and that member of the stored object differs, updates the
+ * member, unless the annotation AUTO_UPDATE of the stored object is "false". */
 static int bootstrap_ensure(const struct bootstrap *bootstrap, struct arena *arena,
                             const struct kube_kind *resource, struct json *object,
                             const char *member, struct err *err)
@@ -67,12 +69,12 @@ static int bootstrap_ensure(const struct bootstrap *bootstrap, struct arena *are
         return bootstrap_put(bootstrap, arena, resource, object, NULL, revision, err);
     if (!member || str_eq(kube_meta_annotation(old, AUTO_UPDATE), "false"))
         return 0;
-    const struct json *is = json_get(old, member), *should = json_get(object, member);
-    if (is && json_equal(is, should))
+    const struct json *old_value = json_get(old, member), *new_value = json_get(object, member);
+    if (old_value && json_equal(old_value, new_value))
         return 0;
-    struct json *better = json_clone(arena, old);
-    json_set(arena, better, member, json_clone(arena, should));
-    return bootstrap_put(bootstrap, arena, resource, better, old, revision, err);
+    struct json *updated = json_clone(arena, old);
+    json_set(arena, updated, member, json_clone(arena, new_value));
+    return bootstrap_put(bootstrap, arena, resource, updated, old, revision, err);
 }
 
 int bootstrap_namespace_content(const struct bootstrap *bootstrap, const char *namespace_,
@@ -136,8 +138,9 @@ static int make_roles(const struct bootstrap *bootstrap, struct err *err)
     return result;
 }
 
-/* Makes the default StorageClass. No other class is needed, because a claim also gets a directory
- * if its class does not exist or has another provisioner. */
+/* Writes the default StorageClass. No other class is needed: after a while, a claim gets a
+ * directory even if its class does not exist or names a provisioner that is not here. The exception
+ * is the provisioner "kubernetes.io/no-provisioner". */
 static int make_storage_class(const struct bootstrap *bootstrap, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -162,7 +165,8 @@ static int make_priority_classes(const struct bootstrap *bootstrap, struct err *
     return result;
 }
 
-/* Drops the caller's reference to `stored`, which may be NULL. */
+/* Queues the removal of the object if it cannot be read. Drops the caller's reference to `stored`,
+ * which may be NULL. */
 static int remove_if_unreadable(const struct bootstrap *bootstrap, const struct kube_kind *resource,
                                 struct store_object *stored, struct err *err)
 {
@@ -189,8 +193,8 @@ static int remove_unreadable(const struct bootstrap *bootstrap, struct err *err)
         struct store_object **stored;
         size_t count = store_list(bootstrap->store, stored_key(arena, resource, "", NULL), &stored);
         for (size_t j = 0; j < count; j++) {
-            int one = remove_if_unreadable(bootstrap, resource, stored[j], err);
-            result = one < 0 ? one : result;
+            int removal = remove_if_unreadable(bootstrap, resource, stored[j], err);
+            result = removal < 0 ? removal : result;
         }
         free(stored);
     }

@@ -1,6 +1,6 @@
-/* The default roles of Kubernetes and Kubeflow for the kinds that this server serves, the service
- * accounts of Kubeflow, and the default bindings; see bootstrap.h. A string of several words
- * separated by spaces is a list. */
+/* Makes the default roles of Kubernetes and Kubeflow for the kinds that this server serves, the
+ * service accounts of Kubeflow, and the default bindings; see bootstrap.h. In the tables below, a
+ * string of several words separated by spaces is a list. */
 #include "engine/bootstrap.h"
 
 #include "base/mem.h"
@@ -12,13 +12,15 @@
 #define WRITE "create delete deletecollection patch update"
 #define GROUP "rbac.authorization.k8s.io"
 
-/* The service account that pipelines of Kubeflow's SDK use, and the role of the same name.
- * pipeline/reconcile/prepare.c binds the account to the role in further namespaces. */
+/* The name of the service account that pipelines of Kubeflow's SDK use, and of the account's role.
+ * pipeline/reconcile/prepare.c makes the account and its binding in other namespaces. */
 #define PIPELINE_RUNNER "pipeline-runner"
 
+/* One rule of a role: it allows `verbs` on resources, or on paths that are not resources. */
 struct rule {
-    const char *groups, *resources, *verbs; /* `groups` is "" for the core group */
-    const char *paths;                      /* if not NULL, used instead of groups and resources */
+    const char *groups; /* API groups; "": the core group */
+    const char *resources, *verbs;
+    const char *paths; /* if not NULL, the rule is about these paths, and has no groups */
 };
 
 static const struct rule EVERYTHING[] = {
@@ -71,12 +73,12 @@ static const struct rule EDIT[] = {
     {0},
 };
 
-static const struct rule GIVE[] = {
+static const struct rule GRANT_ROLES[] = {
     {GROUP, "rolebindings roles", WRITE " " READ, NULL},
     {0},
 };
 
-static const struct rule ASK_ABOUT_SELF[] = {
+static const struct rule REVIEW_SELF[] = {
     {"authorization.k8s.io", "selfsubjectaccessreviews selfsubjectrulesreviews", "create", NULL},
     {"authentication.k8s.io", "selfsubjectreviews", "create", NULL},
     {0},
@@ -109,24 +111,25 @@ static const struct rule RUN_PIPELINES[] = {
     {0},
 };
 
-enum { SETS_MAX = 3 };
+enum { RULE_LISTS_MAX = 3 };
 
 static const struct {
     const char *name;
-    const struct rule *sets[SETS_MAX];
-    const char *groups; /* groups that have a default binding to the role; NULL: none */
+    const struct rule *rule_lists[RULE_LISTS_MAX]; /* the role has all these rules */
+    const char *groups; /* user groups that a default binding gives the role; NULL: no binding */
 } ROLES[] = {
     {"cluster-admin", {EVERYTHING}, "system:masters"},
-    {"admin", {GIVE, EDIT, VIEW}, NULL},
+    {"admin", {GRANT_ROLES, EDIT, VIEW}, NULL},
     {"edit", {EDIT, VIEW}, NULL},
     {"view", {VIEW}, NULL},
-    {"system:basic-user", {ASK_ABOUT_SELF}, "system:authenticated"},
+    {"system:basic-user", {REVIEW_SELF}, "system:authenticated"},
     {"system:discovery", {DISCOVER}, "system:authenticated"},
     {"system:public-info-viewer", {PUBLIC}, "system:authenticated system:unauthenticated"},
     {PIPELINE_RUNNER, {RUN_PIPELINES}, NULL},
 };
 
-/* The service accounts of a Kubeflow installation, each with a role in its own namespace. */
+/* The service accounts of a Kubeflow installation. A RoleBinding gives each account its role in the
+ * account's own namespace. */
 static const struct {
     const char *namespace_, *name, *role;
 } ACCOUNTS[] = {
@@ -145,8 +148,9 @@ static void set_words(struct arena *arena, struct json *object, const char *memb
         json_append(list, json_string(arena, pieces[i]));
 }
 
-static struct json *bootstrap_make_role(struct arena *arena, const struct kube_resource *id,
-                                        const char *namespace_, const char *name)
+/* Makes a role or binding with the label and annotation of Kubernetes' default roles. */
+static struct json *make_rbac_object(struct arena *arena, const struct kube_resource *id,
+                                     const char *namespace_, const char *name)
 {
     struct json *object = kube_object_make(arena, id, namespace_, name);
     kube_meta_set_label(arena, object, "kubernetes.io/bootstrapping", "rbac-defaults");
@@ -156,10 +160,10 @@ static struct json *bootstrap_make_role(struct arena *arena, const struct kube_r
 
 static struct json *make_role(struct arena *arena, size_t position)
 {
-    struct json *role = bootstrap_make_role(arena, &KUBE_CLUSTERROLES, NULL, ROLES[position].name);
+    struct json *role = make_rbac_object(arena, &KUBE_CLUSTERROLES, NULL, ROLES[position].name);
     struct json *rules = json_ensure_array(arena, role, "rules");
-    for (size_t i = 0; i < SETS_MAX && ROLES[position].sets[i]; i++) {
-        for (const struct rule *row = ROLES[position].sets[i]; row->verbs; row++) {
+    for (size_t i = 0; i < RULE_LISTS_MAX && ROLES[position].rule_lists[i]; i++) {
+        for (const struct rule *row = ROLES[position].rule_lists[i]; row->verbs; row++) {
             struct json *rule = json_object(arena);
             if (row->paths) {
                 set_words(arena, rule, "nonResourceURLs", row->paths);
@@ -185,7 +189,7 @@ static void refer_to_role(struct arena *arena, struct json *binding, const char 
 static struct json *make_binding(struct arena *arena, size_t position)
 {
     struct json *binding =
-        bootstrap_make_role(arena, &KUBE_CLUSTERROLEBINDINGS, NULL, ROLES[position].name);
+        make_rbac_object(arena, &KUBE_CLUSTERROLEBINDINGS, NULL, ROLES[position].name);
     struct json *subjects = json_ensure_array(arena, binding, "subjects");
     refer_to_role(arena, binding, ROLES[position].name);
     size_t count;
@@ -200,12 +204,11 @@ static struct json *make_binding(struct arena *arena, size_t position)
     return binding;
 }
 
-/* Makes the RoleBinding of an account to its role. For PIPELINE_RUNNER, the pipeline controller
- * makes this binding in other namespaces. */
+/* Makes the RoleBinding that gives the account at `position` its role. */
 static struct json *make_account_binding(struct arena *arena, size_t position)
 {
     const char *namespace_ = ACCOUNTS[position].namespace_, *name = ACCOUNTS[position].name;
-    struct json *binding = bootstrap_make_role(arena, &KUBE_ROLEBINDINGS, namespace_, name);
+    struct json *binding = make_rbac_object(arena, &KUBE_ROLEBINDINGS, namespace_, name);
     struct json *subject = json_object(arena);
     refer_to_role(arena, binding, ACCOUNTS[position].role);
     json_set_string(arena, subject, "kind", "ServiceAccount");

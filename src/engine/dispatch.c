@@ -1,4 +1,4 @@
-/* See dispatch.h. */
+/* Selects the handler of a request; see dispatch.h. */
 #include "engine/dispatch.h"
 
 #include "engine/api/handlers.h"
@@ -74,6 +74,8 @@ static void dispatch_call(struct api_call *call)
     }
 }
 
+/* Returns false for a subresource whose response is text or bytes in any case. Then the Accept
+ * header need not allow JSON, and the body is not read as an object. */
 static bool dispatch_returns_objects(enum kube_subresource_id sub)
 {
     return sub != SUB_LOG && sub != SUB_PORT_FORWARD && sub != SUB_PROXY;

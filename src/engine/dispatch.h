@@ -1,5 +1,5 @@
-/* Authorizes a routed request of an identified user and calls the handler of its subresource or
- * verb. */
+/* Authorizes a request whose user is identified and whose path is parsed, and calls the handler of
+ * its subresource or verb. engine.c calls these functions. */
 #ifndef TRAINYARD_ENGINE_DISPATCH_H
 #define TRAINYARD_ENGINE_DISPATCH_H
 
@@ -7,11 +7,11 @@
 #include "engine/api/route.h"
 #include "engine/engine.h"
 
-/* Called before the body has arrived. Responds with an error if the roles do not allow the
- * request. */
+/* Authorizes the request before its body arrives. Responds with an error if the roles do not allow
+ * the request; otherwise does nothing. */
 void dispatch_admit(struct engine *engine, struct http_exchange *exchange,
                     const struct identity *identity, const struct route *route);
-/* Handles the request. The response may be sent later. */
+/* Authorizes and handles the request. The response may be sent in a later turn of the loop. */
 void dispatch_handle(struct engine *engine, struct http_exchange *exchange,
                      const struct identity *identity, const struct route *route);
 

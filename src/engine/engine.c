@@ -1,5 +1,5 @@
-/* The API server without a socket; see engine.h. Identifies the user of a request and passes the
- * request to the handler of its path. */
+/* Implements the API server without a socket: identifies the user of a request and passes the
+ * request to the handler of its path; see engine.h. */
 #include "engine/engine.h"
 
 #include "base/mem.h"
@@ -24,7 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The user of a request without a token. It may read only the paths of auth_is_open(). */
+/* The user of a request without a token. The server accepts such a request only if auth_is_open()
+ * returns true for its path. */
 static const struct identity ANONYMOUS = {.name = "system:anonymous"};
 
 struct engine {
@@ -33,7 +34,7 @@ struct engine {
     char *token;
     char *version;
     char *ca_pem; /* or NULL */
-    struct engine_seal seal;
+    struct engine_signer signer;
     const struct budget_group *http_memory; /* or NULL */
     struct access_cache *access;
     struct engine_pod_backend backend;
@@ -60,9 +61,9 @@ const struct engine_pod_backend *engine_backend(struct engine *engine)
     return &engine->backend;
 }
 
-const struct engine_seal *engine_seal(struct engine *engine)
+const struct engine_signer *engine_signer(struct engine *engine)
 {
-    return &engine->seal;
+    return &engine->signer;
 }
 
 const struct access_policy *engine_policy(struct engine *engine)
@@ -127,7 +128,7 @@ int engine_new(struct loop *loop, struct store *store, const struct engine_optio
         loop, options->watch_events_max ? options->watch_events_max : WATCH_EVENTS_MAX);
     engine->service_addresses = service_addresses_new(store);
     engine->ca_pem = options->ca_pem ? mem_strdup(options->ca_pem) : NULL;
-    engine->seal = options->seal;
+    engine->signer = options->signer;
     engine->http_memory = options->http_memory;
     engine->access = access_cache_new(store);
     struct bootstrap bootstrap = engine_bootstrap(engine);
@@ -169,15 +170,16 @@ void engine_set_pod_backend(struct engine *engine, const struct engine_pod_backe
     engine->backend = backend ? *backend : (struct engine_pod_backend){0};
 }
 
-/* Identifies the user of a request, and checks that the user may use a path that is not a resource.
- * Returns NULL with the reason in `err` if the request is rejected. */
+/* Returns the user of a request, after impersonation. If the path is not a resource, also checks
+ * that the roles allow the request. Returns NULL with the reason in `err` if the request is
+ * rejected. */
 static const struct identity *engine_identify_sender(struct engine *engine,
                                                      struct http_exchange *exchange,
                                                      const struct http_request *request,
                                                      struct err *err)
 {
     const struct auth auth = {.token = engine->token,
-                              .seal = &engine->seal,
+                              .signer = &engine->signer,
                               .store = engine->store,
                               .now_ms = loop_wall_ms(engine->loop)};
     const struct identity *identity = auth_identify(exchange->arena, &auth, request);
@@ -201,10 +203,11 @@ static const struct identity *engine_identify_sender(struct engine *engine,
     return identity;
 }
 
-/* Removes slashes at the end of /version and of paths below /api and /apis, because Kubernetes
- * ignores them there. Other paths, such as /healthz/, do not exist with a slash. */
-static const struct http_request *forgive_slash(struct arena *arena,
-                                                const struct http_request *request)
+/* Returns the request without slashes at the end of its path, if the path is /version or below /api
+ * or /apis, because Kubernetes ignores them there. Other paths, such as /healthz/, do not exist
+ * with a slash. */
+static const struct http_request *strip_trailing_slashes(struct arena *arena,
+                                                         const struct http_request *request)
 {
     const char *path = request->path;
     size_t size = strlen(path), kept = size;
@@ -215,13 +218,13 @@ static const struct http_request *forgive_slash(struct arena *arena,
           (kept == strlen("/version") && str_has_prefix(path, "/version"))) ||
         route_proxy_rest(path)) /* the slash may have a meaning for the server behind the proxy */
         return request;
-    struct http_request *forgiven = ARENA_NEW(arena, struct http_request);
-    *forgiven = *request;
-    forgiven->path = arena_strndup(arena, path, kept);
-    return forgiven;
+    struct http_request *stripped = ARENA_NEW(arena, struct http_request);
+    *stripped = *request;
+    stripped->path = arena_strndup(arena, path, kept);
+    return stripped;
 }
 
-/* Whether the headers announce a body, which the server would read into memory. */
+/* Returns whether the headers announce a body, which the server would read into memory. */
 static bool announces_body(const struct http_request *request)
 {
     const char *length = http_header_get(request->headers, "Content-Length");
@@ -233,7 +236,7 @@ void engine_admit(struct http_exchange *exchange, void *context)
 {
     struct engine *engine = context;
     /* exchange->request must not be replaced yet, because the body will be read into it. */
-    const struct http_request *request = forgive_slash(exchange->arena, exchange->request);
+    const struct http_request *request = strip_trailing_slashes(exchange->arena, exchange->request);
     struct err err = ERR_INIT;
     struct route route;
     const struct identity *identity = engine_identify_sender(engine, exchange, request, &err);
@@ -255,7 +258,7 @@ void engine_admit(struct http_exchange *exchange, void *context)
 void engine_handle(struct http_exchange *exchange, void *context)
 {
     struct engine *engine = context;
-    const struct http_request *request = forgive_slash(exchange->arena, exchange->request);
+    const struct http_request *request = strip_trailing_slashes(exchange->arena, exchange->request);
     exchange->request = request;
     struct err err = ERR_INIT;
     struct route route;

@@ -1,6 +1,6 @@
-/* /healthz, /livez and /readyz, in the form of kube-apiserver. /healthz and /readyz fail while the
- * store accepts no new objects; reads still work. /livez does not fail in this case, because a
- * restart would not help. */
+/* Responds to /healthz, /livez and /readyz in the form of kube-apiserver. /healthz and /readyz fail
+ * while the store accepts no new objects; reads still work. /livez does not fail in this case,
+ * because a restart would not help. engine.c calls health_handle(). */
 #ifndef TRAINYARD_ENGINE_HEALTH_H
 #define TRAINYARD_ENGINE_HEALTH_H
 
@@ -9,10 +9,11 @@
 
 #include <stdbool.h>
 
-/* The paths; ends with NULL. */
+/* The paths of the health endpoints; ends with NULL. */
 extern const char *const HEALTH_PATHS[];
 
-/* Responds and returns true if the request is a GET of one of HEALTH_PATHS. */
+/* Responds and returns true if the request is a GET of one of HEALTH_PATHS. Otherwise does nothing
+ * and returns false. */
 bool health_handle(struct http_exchange *exchange, const struct store *store);
 
 #endif

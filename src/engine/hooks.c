@@ -1,4 +1,4 @@
-/* The hooks of the engine, one line per kind; see hooks.h. */
+/* Lists the hooks of the engine, one line per kind; see hooks.h. */
 #include "engine/hooks.h"
 
 #include "engine/admission/admission.h"

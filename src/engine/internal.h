@@ -1,5 +1,6 @@
-/* Getters for the parts of an engine, for the files of this module. Other modules use engine.h.
- * All functions except engine_registry() must run on the loop thread. */
+/* Getters for the parts of an engine, for the files of this module. Other modules use engine.h. The
+ * engine owns what the getters return, except the store and the loop. engine_registry() and
+ * engine_loop() may run on any thread, all other functions only on the loop thread. */
 #ifndef TRAINYARD_ENGINE_INTERNAL_H
 #define TRAINYARD_ENGINE_INTERNAL_H
 
@@ -10,10 +11,12 @@ struct list_head;
 
 struct store *engine_store(struct engine *engine);
 struct loop *engine_loop(struct engine *engine);
+/* Never returns NULL. The functions of the backend are NULL if no node runs pods. */
 const struct engine_pod_backend *engine_backend(struct engine *engine);
+/* Returns the arguments of the functions in bootstrap.h. */
 struct bootstrap engine_bootstrap(struct engine *engine);
-const struct engine_seal *engine_seal(struct engine *engine);
-/* The policy is valid until the next turn of the loop. */
+const struct engine_signer *engine_signer(struct engine *engine);
+/* Returns the roles and bindings in the store. They are valid until the next turn of the loop. */
 const struct access_policy *engine_policy(struct engine *engine);
 struct service_addresses *engine_service_addresses(struct engine *engine);
 struct registry *engine_registry(struct engine *engine);

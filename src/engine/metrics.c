@@ -7,6 +7,7 @@
 
 enum { TEXT_MAX = 64 * 1024 };
 
+/* Adds the value for the memory of watches and, if `http` is not NULL, of HTTP requests. */
 static void metrics_add(struct prometheus_metric *metric, const struct budget *watches,
                         const struct budget *http, double (*value)(const struct budget *budget))
 {
@@ -30,12 +31,13 @@ static double value_peak(const struct budget *budget)
     return (double)budget->peak;
 }
 
+/* Adds a histogram of the times of all turns, and a gauge with the longest time. */
 static void add_turns(struct prometheus *metrics, const char *what, const char *help,
                       const char *longest_help, const struct loop_turn_histogram *turns)
 {
     _cleanup_free_ char *name = mem_printf("trainyard_loop_turn_%s_seconds", what);
     _cleanup_free_ char *longest = mem_printf("trainyard_loop_turn_%s_longest_seconds", what);
-    prometheus_show_buckets(
+    prometheus_set_buckets(
         prometheus_histogram(metrics, name, help, NULL, LOOP_TURN_BOUNDS_S, LOOP_TURN_BOUNDS),
         turns->buckets, turns->sum_s);
     prometheus_set(prometheus_gauge(metrics, longest, longest_help, NULL), turns->longest_s, NULL);
@@ -54,20 +56,21 @@ static void add_client_memory(struct prometheus *metrics, const struct watch_eve
          value_used},
         {"trainyard_client_memory_max_bytes", "The limit of trainyard_client_memory_bytes.",
          value_max},
-        {"trainyard_client_memory_peak_bytes", "The most that was kept since the start.",
-         value_peak},
+        {"trainyard_client_memory_peak_bytes",
+         "Largest value of trainyard_client_memory_bytes since the server started.", value_peak},
     };
     for (size_t i = 0; i < sizeof(gauges) / sizeof(gauges[0]); i++)
         metrics_add(prometheus_gauge(metrics, gauges[i].name, gauges[i].help, "of"), events, total,
                     gauges[i].value);
     if (http)
-        prometheus_add(prometheus_gauge(metrics, "trainyard_client_memory_payers",
-                                        "Users and addresses that something is kept for.", NULL),
-                       (double)http->payers.count, NULL);
-    prometheus_add(prometheus_counter(metrics, "trainyard_watches_expired_total",
-                                      "Watches that were ended because they left too much unread.",
-                                      NULL),
-                   (double)watch_events_ended(watches), NULL);
+        prometheus_add(
+            prometheus_gauge(metrics, "trainyard_client_memory_payers",
+                             "Users and client addresses for which the server keeps memory.", NULL),
+            (double)http->payers.count, NULL);
+    prometheus_add(
+        prometheus_counter(metrics, "trainyard_watches_expired_total",
+                           "Watches that were ended because their clients read too slowly.", NULL),
+        (double)watch_events_ended(watches), NULL);
 }
 
 void engine_metrics_answer(struct http_exchange *exchange, const struct loop_turns *turns,

@@ -1,6 +1,6 @@
-/* The response to /metrics: statistics about the turns of the loop, and the bytes of memory that
- * the server uses for its clients, with their limits. A role must allow the path /metrics, as
- * for every path that is not a resource, except those of auth_is_open(). */
+/* Responds to /metrics with statistics about the turns of the loop, and with the bytes of memory
+ * that the server uses for its clients and their limits. engine.c calls it after it has checked
+ * that a role allows the path. */
 #ifndef TRAINYARD_ENGINE_METRICS_H
 #define TRAINYARD_ENGINE_METRICS_H
 
@@ -9,8 +9,8 @@
 #include "loop/loop_turns.h"
 #include "net/http/http.h"
 
-/* `turns` is NULL if the loop does not count its turns. `http` is the memory of the HTTP servers
- * that call the engine, or NULL. */
+/* Sends the response. `turns` is NULL if the loop does not count its turns. `http` is the memory of
+ * the HTTP servers that call the engine, or NULL. */
 void engine_metrics_answer(struct http_exchange *exchange, const struct loop_turns *turns,
                            const struct watch_events *watches, const struct budget_group *http);
 

@@ -1,4 +1,4 @@
-/* See access.h. */
+/* Evaluates the rules of roles and bindings; see access.h. */
 #include "engine/access/access.h"
 
 #include "kube/object.h"
@@ -17,8 +17,6 @@ bool access_list_has(const struct json *list, const char *value)
     return false;
 }
 
-/* A rule names a resource as "pods", a subresource as "pods/log", and all resources as "*". A star
- * followed by "/scale" names the subresource "scale" of every resource. */
 bool access_resource_matches(const struct json *resources, const char *resource,
                              const char *subresource)
 {
@@ -34,9 +32,9 @@ bool access_resource_matches(const struct json *resources, const char *resource,
                 return true;
             continue;
         }
-        bool fits = strncmp(text, "*/", 2) == 0 ||
-                    (strncmp(text, resource, size) == 0 && text[size] == '/');
-        if (fits && str_eq(strchr(text, '/') + 1, subresource))
+        bool same_resource = strncmp(text, "*/", 2) == 0 ||
+                             (strncmp(text, resource, size) == 0 && text[size] == '/');
+        if (same_resource && str_eq(strchr(text, '/') + 1, subresource))
             return true;
     }
     return false;
@@ -136,6 +134,7 @@ const struct json *access_role_rules(struct arena *arena, const struct access_po
     return role ? access_gather_rules(arena, policy, role) : NULL;
 }
 
+/* Returns whether the subject of a binding in `namespace_` is the identity or a group of it. */
 static bool is_subject(const struct json *subject, const char *namespace_,
                        const struct identity *identity)
 {
@@ -148,13 +147,14 @@ static bool is_subject(const struct json *subject, const char *namespace_,
         return identity_is_in(identity, name);
     if (!str_eq(kind, "ServiceAccount") || !str_has_prefix(identity->name, account))
         return false;
-    const char *where = json_get_string(subject, "namespace", namespace_);
+    const char *subject_namespace = json_get_string(subject, "namespace", namespace_);
     const char *rest = identity->name + strlen(account);
-    size_t size = strlen(where);
-    return size > 0 && strncmp(rest, where, size) == 0 && rest[size] == ':' &&
+    size_t size = strlen(subject_namespace);
+    return size > 0 && strncmp(rest, subject_namespace, size) == 0 && rest[size] == ':' &&
            str_eq(rest + size + 1, name);
 }
 
+/* Returns the first subject of the binding that is the identity, or NULL. */
 static const struct json *subject_of(const struct json *binding, const struct identity *identity)
 {
     JSON_EACH (subject, json_get(binding, "subjects")) {
@@ -206,7 +206,7 @@ bool access_each_rule(struct arena *arena, const struct access_policy *policy,
     return false;
 }
 
-/* ---- The response ---------------------------------------------------------------------------- */
+/* ---- The answer ------------------------------------------------------------------------------ */
 
 struct decision {
     struct arena *arena;

@@ -1,13 +1,15 @@
-/* Authorization: evaluates Role, ClusterRole and their bindings as Kubernetes does. Pure: the
- * input is an identity, a question and the stored roles and bindings; the output is an answer
- * with a reason. A rule can only allow. A request that no rule allows is denied, unless the user
- * is in system:masters. */
+/* Authorization: evaluates Role, ClusterRole and their bindings as Kubernetes does. Pure: the input
+ * is an identity, a question and the stored roles and bindings; the output is an answer with a
+ * reason. A rule can only allow. A request that no rule allows is denied, unless the user is in
+ * system:masters. engine/api/access.c and impersonation.c call these functions. */
 #ifndef TRAINYARD_ENGINE_ACCESS_ACCESS_H
 #define TRAINYARD_ENGINE_ACCESS_ACCESS_H
 
 #include "base/json/json.h"
 #include "engine/access/identity.h"
 
+/* A request that the roles allow or deny. It is about a path or about a resource. If `path` is not
+ * NULL, only `verb` and `path` are used. */
 struct access_question {
     const char *verb;        /* "get", "deletecollection" */
     const char *path;        /* "/version": a path that is not a resource; NULL: a resource */
@@ -23,6 +25,7 @@ struct access_objects {
     const struct json *const *items;
     size_t count;
 };
+/* All roles and bindings of the cluster. */
 struct access_policy {
     struct access_objects cluster_roles, cluster_bindings, roles, bindings;
 };
@@ -34,12 +37,13 @@ struct access_answer {
     const char *reason;
 };
 
+/* Decides whether the roles allow the request. The reason is in the arena or is a constant. */
 struct access_answer access_decide(struct arena *arena, const struct access_policy *policy,
                                    const struct identity *identity,
                                    const struct access_question *question);
 
-/* Kubernetes' message: `pods is forbidden: User "x" cannot list resource "pods" in API group ""
- * …` */
+/* Returns Kubernetes' message for a denied request: `pods is forbidden: User "x" cannot list
+ * resource "pods" in API group "" …`. `reason` is that of the answer. */
 char *access_forbidden_message(struct arena *arena, const struct identity *identity,
                                const struct access_question *question, const char *reason);
 
@@ -48,35 +52,42 @@ struct access_grant {
     const struct json *rule; /* NULL: the binding names a role that does not exist */
     const struct json *binding, *subject;
 };
-/* Calls `visit` for every rule that a ClusterRoleBinding, or a RoleBinding in the namespace,
- * gives to the identity. If `namespace_` is "", ignores RoleBindings. Also calls `visit` once
- * for each such binding whose role does not exist. Stops when `visit` returns true. Returns true
- * if `visit` returned true. */
+/* Calls `visit` for every rule that a ClusterRoleBinding, or a RoleBinding in the namespace, gives
+ * to the identity. If `namespace_` is "", ignores RoleBindings. Also calls `visit` once for each
+ * binding of the identity whose role does not exist. Stops when `visit` returns true. Returns
+ * whether a call of `visit` returned true. */
 bool access_each_rule(struct arena *arena, const struct access_policy *policy,
                       const struct identity *identity, const char *namespace_,
                       bool (*visit)(void *context, const struct access_grant *grant),
                       void *context);
 
-/* Returns the rules of the role that a binding in `namespace_` refers to, and the rules of the
- * ClusterRoles that the role's aggregationRule selects. Returns NULL if the role does not exist. */
+/* Returns the rules of the role that a binding in `namespace_` refers to by `role_ref`, and the
+ * rules of the ClusterRoles that the role's aggregationRule selects. Returns NULL if the role does
+ * not exist. */
 const struct json *access_role_rules(struct arena *arena, const struct access_policy *policy,
                                      const struct json *role_ref, const char *namespace_);
 
-/* ---- cover.c: no user can grant more than it has */
+/* ---- cover.c: checks that a user does not grant more than it has */
 
 /* Returns the rules of the list `rules` that the identity does not have in the namespace, one per
- * line in Kubernetes' notation. Returns NULL if the identity has all of them. */
+ * line in Kubernetes' notation, cut after 64 KiB. Returns NULL if the identity has all of them or
+ * is in system:masters. */
 char *access_missing_rules(struct arena *arena, const struct access_policy *policy,
                            const struct identity *identity, const char *namespace_,
                            const struct json *rules);
-/* Returns the NULL-terminated list as `["a" "b"]`. */
+/* Returns the strings of the NULL-terminated list as `["a" "b"]`. */
 char *access_list_text(struct arena *arena, const char *const *list);
 
-/* ---- Matching the lists of a rule. "*" matches everything; a path that ends with "*" is a
- * prefix. */
+/* ---- The lists of a rule, such as `verbs`. A list may be NULL. */
+
+/* Returns whether the list has the value or "*". */
 bool access_list_has(const struct json *list, const char *value);
+/* Returns whether the list has the resource, or the subresource if it is not "". An element of the
+ * list is "pods", "pods/log" or "*" for everything. A star followed by "/scale" is the subresource
+ * "scale" of every resource. */
 bool access_resource_matches(const struct json *resources, const char *resource,
                              const char *subresource);
+/* Returns whether the list has the path, or a prefix of the path followed by "*". */
 bool access_path_matches(const struct json *paths, const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* See auth.h. */
+/* Identifies the user of a request by its token; see auth.h. */
 #include "engine/access/auth.h"
 
 #include "base/mem.h"
@@ -28,7 +28,7 @@ static bool auth_is_same_token(const char *given, const char *token)
     return difference == 0;
 }
 
-/* Whether the object exists and has the uid. */
+/* Returns whether the store has the object, with this uid. */
 static bool auth_object_exists(struct arena *arena, struct store *store,
                                const struct kube_kind *kind, const char *namespace_,
                                const char *name, const char *uid)
@@ -36,18 +36,19 @@ static bool auth_object_exists(struct arena *arena, struct store *store,
     const char *key = stored_key(arena, kind, namespace_, name);
     struct store_object *stored = store_get(store, key);
     struct json *object = NULL;
-    bool same_one = stored && stored_read(arena, stored, &object, NULL) == 0 &&
+    bool same_uid = stored && stored_read(arena, stored, &object, NULL) == 0 &&
                     str_eq(kube_meta_uid(object), uid);
     store_object_unref(stored);
-    return same_one;
+    return same_uid;
 }
 
+/* Returns the service account that the token names, or NULL if the token is not valid. */
 static const struct identity *identify_account(struct arena *arena, const struct auth *auth,
                                                const char *token)
 {
     struct token_claims claims;
-    if (!auth->seal->make ||
-        token_verify(arena, auth->seal, token, auth->now_ms / 1000, &claims, NULL) < 0)
+    if (!auth->signer->sign ||
+        token_verify(arena, auth->signer, token, auth->now_ms / 1000, &claims, NULL) < 0)
         return NULL;
     if (!auth_object_exists(arena, auth->store, &KUBE_SERVICEACCOUNT_KIND, claims.namespace_,
                             claims.account, claims.account_uid))

@@ -1,6 +1,6 @@
-/* See cache.h. The cache does not watch the store. If the store's revision has changed since the
- * last call, access_cache_get() lists all roles and bindings and parses those with a new
- * revision. */
+/* Caches the parsed roles and bindings; see cache.h. The cache does not watch the store. If the
+ * store's revision has changed since the previous call, access_cache_get() lists all roles and
+ * bindings and parses those with a new revision. */
 #include "engine/access/cache.h"
 
 #include "base/map.h"
@@ -15,20 +15,21 @@ static const struct kube_kind *const ROWS[] = {
     &KUBE_CLUSTERROLE_KIND, &KUBE_CLUSTERROLEBINDING_KIND, &KUBE_ROLE_KIND, &KUBE_ROLEBINDING_KIND};
 enum { KINDS = ARRAY_SIZE(ROWS) };
 
+/* A parsed role or binding. */
 struct entry {
-    struct arena *arena;
+    struct arena *arena; /* owns `object` */
     struct json *object; /* NULL: the stored object cannot be read, and allows nothing */
-    int64_t revision;
-    uint64_t seen; /* the value of access_cache.look when the object was last found in the store */
+    int64_t revision;    /* the revision of the parsed version */
+    uint64_t refresh;    /* the number of the latest refresh that found the object in the store */
 };
 
 struct access_cache {
     struct store *store;
-    struct map entries; /* by key */
-    VEC(const struct json *) lists[KINDS];
-    struct access_policy policy;
-    int64_t revision; /* the store's revision at the last call */
-    uint64_t look;
+    struct map entries;                    /* struct entry, by the key of the stored object */
+    VEC(const struct json *) lists[KINDS]; /* the readable objects, in the order of ROWS */
+    struct access_policy policy;           /* refers to `lists` */
+    int64_t revision;                      /* the store's revision at the latest refresh */
+    uint64_t refreshes;                    /* how often the lists have been refreshed */
 };
 
 struct access_cache *access_cache_new(struct store *store)
@@ -61,6 +62,7 @@ struct access_cache *access_cache_free(struct access_cache *cache)
     return NULL;
 }
 
+/* Returns the entry of the stored object. Parses the object if this version is not in the cache. */
 static struct entry *access_cache_entry_of(struct access_cache *cache, struct store_object *stored)
 {
     struct entry *entry = map_get(&cache->entries, stored->key);
@@ -79,6 +81,7 @@ static struct entry *access_cache_entry_of(struct access_cache *cache, struct st
     return entry;
 }
 
+/* Refreshes the list of the kind ROWS[kind]. */
 static void access_cache_read_kind(struct access_cache *cache, size_t kind)
 {
     _cleanup_free_ char *prefix = mem_printf("/%s/", ROWS[kind]->storage);
@@ -87,7 +90,7 @@ static void access_cache_read_kind(struct access_cache *cache, size_t kind)
     cache->lists[kind].count = 0;
     for (size_t i = 0; i < count; i++) {
         struct entry *entry = access_cache_entry_of(cache, objects[i]);
-        entry->seen = cache->look;
+        entry->refresh = cache->refreshes;
         if (entry->object)
             vec_push(&cache->lists[kind], entry->object);
         store_object_unref(objects[i]);
@@ -95,14 +98,14 @@ static void access_cache_read_kind(struct access_cache *cache, size_t kind)
     free(objects);
 }
 
-/* Drops the objects that are gone from the store. */
-static void forget_unseen(struct access_cache *cache)
+/* Frees the entries whose objects the latest refresh has not found in the store. */
+static void remove_gone_entries(struct access_cache *cache)
 {
     VEC(char *) gone = {0};
     const char *key;
     void *entry;
     for (size_t i = 0; map_next(&cache->entries, &i, &key, &entry);)
-        if (((struct entry *)entry)->seen != cache->look)
+        if (((struct entry *)entry)->refresh != cache->refreshes)
             vec_push(&gone, mem_strdup(key));
     for (size_t i = 0; i < gone.count; i++) {
         access_cache_entry_free(map_remove(&cache->entries, gone.items[i]));
@@ -115,10 +118,10 @@ const struct access_policy *access_cache_get(struct access_cache *cache)
 {
     if (cache->revision == store_revision(cache->store))
         return &cache->policy;
-    cache->look++;
+    cache->refreshes++;
     for (size_t i = 0; i < KINDS; i++)
         access_cache_read_kind(cache, i);
-    forget_unseen(cache);
+    remove_gone_entries(cache);
     struct access_objects *const targets[KINDS] = {&cache->policy.cluster_roles,
                                                    &cache->policy.cluster_bindings,
                                                    &cache->policy.roles, &cache->policy.bindings};

@@ -1,4 +1,4 @@
-/* See impersonation.h. */
+/* Checks the Impersonate-… headers and makes the impersonated identity; see impersonation.h. */
 #include "engine/access/impersonation.h"
 
 #include "base/mem.h"
@@ -28,23 +28,25 @@ const char *impersonation_header(const struct http_header *headers)
 
 /* ---- Authorization --------------------------------------------------------------------------- */
 
-struct request {
+struct impersonation {
     struct arena *arena;
     const struct access_policy *policy;
-    const struct identity *asker;
+    const struct identity *sender;
 };
 
-static int impersonation_check(const struct request *request, struct access_question question,
-                               struct err *err)
+/* Returns -ERR_FORBIDDEN if the roles do not allow the verb "impersonate" on the resource that the
+ * question names. */
+static int impersonation_check(const struct impersonation *impersonation,
+                               struct access_question question, struct err *err)
 {
     question.verb = "impersonate";
-    struct access_answer answer =
-        access_decide(request->arena, request->policy, request->asker, &question);
+    struct access_answer answer = access_decide(impersonation->arena, impersonation->policy,
+                                                impersonation->sender, &question);
     if (answer.allowed)
         return 0;
-    return err_set(
-        err, ERR_FORBIDDEN, "%s",
-        access_forbidden_message(request->arena, request->asker, &question, answer.reason));
+    return err_set(err, ERR_FORBIDDEN, "%s",
+                   access_forbidden_message(impersonation->arena, impersonation->sender, &question,
+                                            answer.reason));
 }
 
 /* For the user "system:serviceaccount:NAMESPACE:NAME", returns the namespace and sets *ret_name.
@@ -61,18 +63,18 @@ static const char *account_namespace(struct arena *arena, const char *user, cons
     return arena_strndup(arena, namespace_, (size_t)(colon - namespace_));
 }
 
-static int check_user(const struct request *request, const char *user, struct err *err)
+static int check_user(const struct impersonation *impersonation, const char *user, struct err *err)
 {
     struct access_question question = {
         .group = "", .resource = "users", .subresource = "", .namespace_ = "", .name = user};
     const char *name;
-    const char *namespace_ = account_namespace(request->arena, user, &name);
+    const char *namespace_ = account_namespace(impersonation->arena, user, &name);
     if (namespace_) {
         question.resource = "serviceaccounts";
         question.namespace_ = namespace_;
         question.name = name;
     }
-    return impersonation_check(request, question, err);
+    return impersonation_check(impersonation, question, err);
 }
 
 /* Returns the key of an extra attribute: the part of the header's name after
@@ -88,14 +90,14 @@ static char *extra_key(struct arena *arena, const char *header)
 
 /* Returns -ERR_FORBIDDEN if the roles do not allow impersonating the user, group or attribute that
  * the header names. */
-static int check_header(const struct request *request, const struct http_header *header,
+static int check_header(const struct impersonation *impersonation, const struct http_header *header,
                         struct err *err)
 {
     static const char authentication[] = "authentication.k8s.io";
     struct access_question question = {
         .group = "", .subresource = "", .namespace_ = "", .name = header->value};
     if (str_eq_nocase(header->name, USER))
-        return check_user(request, header->value, err);
+        return check_user(impersonation, header->value, err);
     if (str_eq_nocase(header->name, GROUP)) {
         question.resource = "groups";
     } else if (str_eq_nocase(header->name, UID)) {
@@ -104,11 +106,11 @@ static int check_header(const struct request *request, const struct http_header 
     } else if (impersonation_is_header(header->name, EXTRA)) {
         question.group = authentication;
         question.resource = "userextras";
-        question.subresource = extra_key(request->arena, header->name);
+        question.subresource = extra_key(impersonation->arena, header->name);
     } else {
         return 0;
     }
-    return impersonation_check(request, question, err);
+    return impersonation_check(impersonation, question, err);
 }
 
 /* ---- The impersonated identity --------------------------------------------------------------- */
@@ -137,6 +139,7 @@ static const char *const *groups_of(struct arena *arena, const struct identity *
     return groups;
 }
 
+/* Returns the extra attributes that the headers name, or NULL if they name none. */
 static const struct json *extra_of(struct arena *arena, const struct http_header *headers)
 {
     struct json *extra = json_object(arena);
@@ -148,17 +151,17 @@ static const struct json *extra_of(struct arena *arena, const struct http_header
 }
 
 int impersonation_apply(struct arena *arena, const struct access_policy *policy,
-                        const struct identity *asker, const struct http_header *headers,
+                        const struct identity *sender, const struct http_header *headers,
                         const struct identity **ret, struct err *err)
 {
-    const struct request request = {arena, policy, asker};
+    const struct impersonation impersonation = {arena, policy, sender};
     const char *user = http_header_get(headers, USER), *uid = http_header_get(headers, UID);
     if (str_is_empty(user))
         return err_set(err, ERR_BAD_REQUEST,
-                       "%.64s is sent without impersonating a user: send %s, too",
+                       "header '%.64s' needs a user to impersonate: also send '%s'",
                        impersonation_header(headers), USER);
     for (const struct http_header *header = headers; header; header = header->next) {
-        int result = check_header(&request, header, err);
+        int result = check_header(&impersonation, header, err);
         if (result < 0)
             return result;
     }

@@ -1,5 +1,6 @@
-/* Impersonation (`kubectl --as`): the Impersonate-… headers of a request. If the roles of the
- * sender allow it, the server handles the request as if the named user had sent it. Pure. */
+/* Impersonation (`kubectl --as`): a request with Impersonate-… headers. If the roles of the sender
+ * allow it, the server handles the request as if the user named in the headers had sent it.
+ * engine.c calls these functions after authentication. Pure. */
 #ifndef TRAINYARD_ENGINE_ACCESS_IMPERSONATION_H
 #define TRAINYARD_ENGINE_ACCESS_IMPERSONATION_H
 
@@ -9,11 +10,11 @@
 /* Returns the name of the first Impersonate-… header, or NULL. */
 const char *impersonation_header(const struct http_header *headers);
 
-/* Sets *ret to the identity that the headers name. `asker` is the user that sent the request.
- * Returns -ERR_FORBIDDEN if the roles of `asker` do not allow it, or -ERR_BAD_REQUEST if the
- * headers name no user. */
+/* Sets *ret to the identity that the headers name, in the arena. `sender` is the user that sent the
+ * request. Returns -ERR_FORBIDDEN if the roles of `sender` do not allow it, or -ERR_BAD_REQUEST if
+ * the headers name no user. */
 int impersonation_apply(struct arena *arena, const struct access_policy *policy,
-                        const struct identity *asker, const struct http_header *headers,
+                        const struct identity *sender, const struct http_header *headers,
                         const struct identity **ret, struct err *err);
 
 #endif

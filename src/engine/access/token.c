@@ -1,4 +1,5 @@
-/* See token.h. */
+/* Makes and verifies the tokens of service accounts, which are signed JSON web tokens; see token.h.
+ */
 #include "engine/access/token.h"
 
 #include "base/base64.h"
@@ -46,28 +47,28 @@ static struct json *token_payload(struct arena *arena, const struct token_claims
     json_set_int(arena, json, "iat", claims->issued_s);
     json_set_string(arena, json, "iss", TOKEN_ISSUER);
     json_set_string(arena, json, "jti", id);
-    struct json *own = json_ensure_object(arena, json, "kubernetes.io");
-    json_set_string(arena, own, "namespace", claims->namespace_);
+    struct json *kubernetes = json_ensure_object(arena, json, "kubernetes.io");
+    json_set_string(arena, kubernetes, "namespace", claims->namespace_);
     if (claims->pod)
-        set_reference(arena, own, "pod", claims->pod, claims->pod_uid);
-    set_reference(arena, own, "serviceaccount", claims->account, claims->account_uid);
+        set_reference(arena, kubernetes, "pod", claims->pod, claims->pod_uid);
+    set_reference(arena, kubernetes, "serviceaccount", claims->account, claims->account_uid);
     json_set_int(arena, json, "nbf", claims->issued_s);
     json_set(arena, json, "sub",
              json_stringf(arena, "%s%s:%s", SUBJECT_PREFIX, claims->namespace_, claims->account));
     return json;
 }
 
-int token_make(struct arena *arena, const struct engine_seal *seal,
+int token_make(struct arena *arena, const struct engine_signer *signer,
                const struct token_claims *claims, const char **ret, struct err *err)
 {
-    unsigned char made[ENGINE_SEAL_SIZE];
-    const char *sealed = arena_printf(arena, "%s.%s", encode_json(arena, token_header(arena)),
-                                      encode_json(arena, token_payload(arena, claims)));
-    int result = seal->make(seal->context, sealed, strlen(sealed), made, err);
+    unsigned char signature[ENGINE_SIGNATURE_SIZE];
+    const char *signed_text = arena_printf(arena, "%s.%s", encode_json(arena, token_header(arena)),
+                                           encode_json(arena, token_payload(arena, claims)));
+    int result = signer->sign(signer->context, signed_text, strlen(signed_text), signature, err);
     if (result < 0)
         return result;
-    const char *token =
-        arena_printf(arena, "%s.%s", sealed, base64_encode_url(arena, made, sizeof(made)));
+    const char *token = arena_printf(arena, "%s.%s", signed_text,
+                                     base64_encode_url(arena, signature, sizeof(signature)));
     if (strlen(token) > TOKEN_MAX)
         return err_set(err, ERR_TOO_LARGE, "the token would be larger than %d bytes", TOKEN_MAX);
     *ret = token;
@@ -82,26 +83,27 @@ static int token_reject(struct err *err, const char *reason)
 }
 
 /* Compares two signatures in constant time. */
-static bool same_seal(const unsigned char *made, const char *given, size_t size)
+static bool signatures_equal(const unsigned char *signature, const char *given_signature,
+                             size_t size)
 {
-    unsigned difference = size != ENGINE_SEAL_SIZE;
-    for (size_t i = 0; i < ENGINE_SEAL_SIZE && i < size; i++)
-        difference |= made[i] ^ (unsigned char)given[i];
+    unsigned difference = size != ENGINE_SIGNATURE_SIZE;
+    for (size_t i = 0; i < ENGINE_SIGNATURE_SIZE && i < size; i++)
+        difference |= signature[i] ^ (unsigned char)given_signature[i];
     return difference == 0;
 }
 
-static int check_seal(struct arena *arena, const struct engine_seal *seal, const char *text,
-                      const char *last_dot, struct err *err)
+static int check_signature(struct arena *arena, const struct engine_signer *signer,
+                           const char *text, const char *last_dot, struct err *err)
 {
-    unsigned char made[ENGINE_SEAL_SIZE];
-    char *given;
+    unsigned char signature[ENGINE_SIGNATURE_SIZE];
+    char *given_signature;
     size_t size;
-    if (base64_decode_url(arena, last_dot + 1, &given, &size, NULL) < 0)
+    if (base64_decode_url(arena, last_dot + 1, &given_signature, &size, NULL) < 0)
         return token_reject(err, "the token's signature cannot be read");
-    int result = seal->make(seal->context, text, (size_t)(last_dot - text), made, err);
+    int result = signer->sign(signer->context, text, (size_t)(last_dot - text), signature, err);
     if (result < 0)
         return result;
-    return same_seal(made, given, size)
+    return signatures_equal(signature, given_signature, size)
                ? 0
                : token_reject(err, "the token was not signed by this cluster");
 }
@@ -128,10 +130,11 @@ static bool is_for_this_server(const struct json *audiences)
 static int check_claims(struct arena *arena, const struct json *json, int64_t now_s,
                         struct token_claims *ret, struct err *err)
 {
-    const struct json *own = json_get(json, "kubernetes.io");
-    const struct json *account = json_get(own, "serviceaccount"), *pod = json_get(own, "pod");
+    const struct json *kubernetes = json_get(json, "kubernetes.io");
+    const struct json *account = json_get(kubernetes, "serviceaccount"),
+                      *pod = json_get(kubernetes, "pod");
     struct token_claims claims = {
-        .namespace_ = json_get_string(own, "namespace", ""),
+        .namespace_ = json_get_string(kubernetes, "namespace", ""),
         .account = json_get_string(account, "name", ""),
         .account_uid = json_get_string(account, "uid", ""),
         .pod = pod ? json_get_string(pod, "name", "") : NULL,
@@ -144,7 +147,7 @@ static int check_claims(struct arena *arena, const struct json *json, int64_t no
         arena_printf(arena, "%s%s:%s", SUBJECT_PREFIX, claims.namespace_, claims.account);
     if (!str_eq(json_get_string(json, "iss", ""), TOKEN_ISSUER) || !claims.account_uid[0] ||
         !str_eq(json_get_string(json, "sub", ""), subject))
-        return token_reject(err, "the token does not belong to a service account");
+        return token_reject(err, "the token is not that of a service account of this cluster");
     if (!is_for_this_server(claims.audiences))
         return token_reject(err, "the token has another audience");
     if (json_get_int(json, "nbf", INT64_MAX) > now_s + CLOCK_SLACK_S)
@@ -155,21 +158,24 @@ static int check_claims(struct arena *arena, const struct json *json, int64_t no
     return 0;
 }
 
-int token_verify(struct arena *arena, const struct engine_seal *seal, const char *text,
+int token_verify(struct arena *arena, const struct engine_signer *signer, const char *text,
                  int64_t now_s, struct token_claims *ret, struct err *err)
 {
-    const char *first = strchr(text, '.'), *last = strrchr(text, '.');
-    if (!first || first == last || memchr(first + 1, '.', (size_t)(last - first - 1)) ||
-        strlen(text) > TOKEN_MAX)
+    if (strlen(text) > TOKEN_MAX)
+        return token_reject(err, "the token is too long");
+    const char *first_dot = strchr(text, '.'), *last_dot = strrchr(text, '.');
+    if (!first_dot || first_dot == last_dot ||
+        memchr(first_dot + 1, '.', (size_t)(last_dot - first_dot - 1)))
         return token_reject(err, "the token does not have three parts");
-    int result = check_seal(arena, seal, text, last, err);
+    int result = check_signature(arena, signer, text, last_dot, err);
     if (result < 0)
         return result;
-    struct json *head, *body;
-    if ((result = decode_json(arena, text, (size_t)(first - text), &head, err)) < 0 ||
-        (result = decode_json(arena, first + 1, (size_t)(last - first - 1), &body, err)) < 0)
+    struct json *header, *payload;
+    if ((result = decode_json(arena, text, (size_t)(first_dot - text), &header, err)) < 0 ||
+        (result = decode_json(arena, first_dot + 1, (size_t)(last_dot - first_dot - 1), &payload,
+                              err)) < 0)
         return result;
-    if (!str_eq(json_get_string(head, "alg", ""), "HS256"))
+    if (!str_eq(json_get_string(header, "alg", ""), "HS256"))
         return token_reject(err, "the token is signed with another algorithm");
-    return check_claims(arena, body, now_s, ret, err);
+    return check_claims(arena, payload, now_s, ret, err);
 }

@@ -1,4 +1,4 @@
-/* Admission of pods and namespaces. See admission.h. */
+/* The admission of pods and namespaces; see admission.h. */
 #include "engine/admission/admission.h"
 
 #include "base/mem.h"
@@ -10,8 +10,8 @@
 #include "kube/kinds/node.h"
 #include "kube/object.h"
 
-/* The default service account and the CA certificate are created in the same commit as the
- * namespace, so that pods can be created in the namespace at once. */
+/* The store commits these objects together with the namespace, so that a client can create pods as
+ * soon as the namespace exists. */
 int admission_admit_namespace(struct api_call *call, struct json *namespace_,
                               const struct json *old, struct err *err)
 {
@@ -26,9 +26,9 @@ int admission_admit_namespace(struct api_call *call, struct json *namespace_,
 static const char MOUNT_PATH[] = "/var/run/secrets/kubernetes.io/serviceaccount";
 static const char VOLUME_PREFIX[] = "kube-api-access-";
 
-/* The value of expirationSeconds that Kubernetes sets. The node requests a longer lifetime,
- * because a token becomes invalid when its pod is deleted. */
-enum { TOKEN_LIFE_S = 3607 };
+/* The value of expirationSeconds that Kubernetes sets. The node ignores it and requests a longer
+ * lifetime (node/pod/tokens.c), because a token becomes invalid when its pod is deleted. */
+enum { TOKEN_LIFETIME_S = 3607 };
 
 static struct json *add_source(struct arena *arena, struct json *sources, const char *type)
 {
@@ -39,7 +39,7 @@ static struct json *add_source(struct arena *arena, struct json *sources, const 
 
 /* Makes the volume with the files token, ca.crt and namespace, which Kubernetes clients in pods
  * read. */
-static struct json *access_volume(struct arena *arena, const char *name)
+static struct json *token_volume(struct arena *arena, const char *name)
 {
     struct json *volume = json_object(arena), *item;
     json_set_string(arena, volume, "name", name);
@@ -48,7 +48,7 @@ static struct json *access_volume(struct arena *arena, const char *name)
     json_set_int(arena, projected, "defaultMode", 0644);
 
     struct json *token = add_source(arena, sources, "serviceAccountToken");
-    json_set_int(arena, token, "expirationSeconds", TOKEN_LIFE_S);
+    json_set_int(arena, token, "expirationSeconds", TOKEN_LIFETIME_S);
     json_set_string(arena, token, "path", "token");
 
     struct json *map = add_source(arena, sources, "configMap");
@@ -75,9 +75,9 @@ static bool has_mount(const struct json *container)
     return false;
 }
 
-/* Adds the volume of access_volume() to the pod and mounts it into every container that has no
+/* Adds the volume of token_volume() to the pod and mounts it into every container that has no
  * mount at MOUNT_PATH. */
-static void mount_access(struct arena *arena, struct json *spec)
+static void mount_token_volume(struct arena *arena, struct json *spec)
 {
     static const char *const lists[] = {"initContainers", "containers"};
     const char *name = meta_generate_name(arena, VOLUME_PREFIX);
@@ -95,9 +95,10 @@ static void mount_access(struct arena *arena, struct json *spec)
         }
     }
     if (mounted)
-        json_append(json_ensure_array(arena, spec, "volumes"), access_volume(arena, name));
+        json_append(json_ensure_array(arena, spec, "volumes"), token_volume(arena, name));
 }
 
+/* Loads the service account that the pod names. Returns -ERR_FORBIDDEN if it does not exist. */
 static int load_account(struct api_call *call, const struct json *pod, struct json **ret,
                         struct err *err)
 {
@@ -121,6 +122,7 @@ static int load_account(struct api_call *call, const struct json *pod, struct js
 /* The default of tolerationSeconds for the taints not-ready and unreachable. */
 enum { TOLERATION_S = 300 };
 
+/* Returns whether the pod has a toleration for the taint with the effect NoExecute. */
 static bool tolerates_taint(const struct json *spec, const char *taint)
 {
     JSON_EACH (toleration, json_get(spec, "tolerations")) {
@@ -133,7 +135,7 @@ static bool tolerates_taint(const struct json *spec, const char *taint)
     return false;
 }
 
-static void add_default_toleration(struct arena *arena, struct json *spec)
+static void add_default_tolerations(struct arena *arena, struct json *spec)
 {
     static const char *const taints[] = {TAINT_NOT_READY, TAINT_UNREACHABLE};
     for (size_t i = 0; i < ARRAY_SIZE(taints); i++) {
@@ -148,7 +150,8 @@ static void add_default_toleration(struct arena *arena, struct json *spec)
     }
 }
 
-static void add_gated(struct arena *arena, struct json *pod)
+/* Sets the condition of a pod that has scheduling gates. */
+static void set_gated_condition(struct arena *arena, struct json *pod)
 {
     const struct kube_condition gated = {
         .type = "PodScheduled",
@@ -183,11 +186,11 @@ int admission_admit_pod(struct api_call *call, struct json *pod, const struct js
     if (result < 0)
         return result;
     const struct bootstrap bootstrap = engine_bootstrap(call->engine);
-    bool can = bootstrap.ca_pem && engine_seal(call->engine)->make;
-    if (can && json_get_bool(spec, automount, json_get_bool(account, automount, true)))
-        mount_access(call->arena, spec);
-    add_default_toleration(call->arena, spec);
+    bool has_tokens = bootstrap.ca_pem && engine_signer(call->engine)->sign;
+    if (has_tokens && json_get_bool(spec, automount, json_get_bool(account, automount, true)))
+        mount_token_volume(call->arena, spec);
+    add_default_tolerations(call->arena, spec);
     if (json_count(json_get(spec, "schedulingGates")) > 0)
-        add_gated(call->arena, pod);
+        set_gated_condition(call->arena, pod);
     return 0;
 }

@@ -1,38 +1,54 @@
-/* Admission: checks and changes of an object that depend on other objects in the store. Except
- * in the section limits.c, a function without a comment is an `admit` hook of the registry. An
- * `admit` hook runs after the validation of a create or an update. It rejects the request by
- * returning an error, such as -ERR_FORBIDDEN or -ERR_INVALID. */
+/* Admission: checks and changes an object that a client writes, in ways that depend on other
+ * objects in the store. Most functions are `admit` hooks, which engine/hooks.c lists per kind. An
+ * `admit` hook runs after the validation of a create or an update. `old` is the stored object, or
+ * NULL on create. The hook rejects the request by returning an error, such as -ERR_FORBIDDEN or
+ * -ERR_INVALID. It must not block and must run on the loop thread. */
 #ifndef TRAINYARD_ENGINE_ADMISSION_ADMISSION_H
 #define TRAINYARD_ENGINE_ADMISSION_ADMISSION_H
 
 #include "engine/api/call.h"
 
-/* ---- admission.c */
+/* ---- admission.c: two `admit` hooks */
+
+/* Sets the service account, the priority, the default tolerations and the token volume of a new
+ * pod, and applies the LimitRanges. Does nothing on an update. */
 int admission_admit_pod(struct api_call *call, struct json *pod, const struct json *old,
                         struct err *err);
+/* Queues the writes of the objects that each new namespace gets (bootstrap.h). */
 int admission_admit_namespace(struct api_call *call, struct json *namespace_,
                               const struct json *old, struct err *err);
 
 /* ---- class.c */
+
+/* The `admit` hook of PersistentVolumeClaims: applies the LimitRanges, and sets the StorageClass of
+ * a new claim that names none. */
 int admission_admit_claim(struct api_call *call, struct json *claim, const struct json *old,
                           struct err *err);
+/* The `admit` hook of PriorityClasses: allows only one default class. */
 int admission_admit_priority_class(struct api_call *call, struct json *class_,
                                    const struct json *old, struct err *err);
 /* Sets the priority of a pod from its class; a part of admission_admit_pod(). */
 int admission_set_priority(struct api_call *call, struct json *pod, struct err *err);
 
-/* ---- limits.c: the LimitRanges of the namespace; called by admission_admit_pod() and
- * admission_admit_claim() */
+/* ---- limits.c: the LimitRanges of the namespace */
+
+/* Sets the default requests and limits of the pod's containers. Returns -ERR_FORBIDDEN if a
+ * LimitRange rejects the pod, or -ERR_INVALID if the pod is not valid with the defaults. A part of
+ * admission_admit_pod(). */
 int admission_limit_pod(struct api_call *call, struct json *pod, struct err *err);
+/* Returns -ERR_FORBIDDEN if a LimitRange rejects the claim. A part of admission_admit_claim(). */
 int admission_limit_claim(struct api_call *call, const struct json *claim, struct err *err);
 
 /* ---- quota_write.c: the ResourceQuotas of the namespace */
+
+/* The `admit` hook of ResourceQuotas: counts the usage if the limits of the quota have changed. */
 int admission_admit_quota(struct api_call *call, struct json *quota, const struct json *old,
                           struct err *err);
-/* A `status` hook: replaces the status that a client writes by the usage that the server counts. */
+/* The `status` hook of ResourceQuotas: replaces the status that a client writes by the usage that
+ * the server counts. Returns -ERR_CONFLICT while a write of any object is pending. */
 int admission_recount_quota(struct api_call *call, struct json *quota, struct err *err);
-/* The `admit` hook for every kind: adds the usage of the object to the quotas of its namespace,
- * or rejects the object if a quota would be exceeded. */
+/* The `admit` hook for every kind: queues writes that add the usage of the object to the quotas of
+ * its namespace. Returns -ERR_FORBIDDEN and queues nothing if a quota rejects the object. */
 int admission_charge_quotas(struct api_call *call, struct json *object, const struct json *old,
                             struct err *err);
 

@@ -1,5 +1,5 @@
-/* Sets defaults from classes: the priority of a pod from its PriorityClass, and the default
- * StorageClass of a claim. */
+/* Admission by classes: sets the priority of a pod from its PriorityClass and the default
+ * StorageClass of a claim, and allows only one default PriorityClass; see admission.h. */
 #include "base/str.h"
 #include "engine/admission/admission.h"
 #include "kube/object.h"
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the best class, or NULL. `beats` returns true if `class_` is better than `best`, the best
- * class so far (NULL: none). Parses only classes whose bytes contain `word`, because this function
- * runs for every new pod. */
+/* Returns the class that `beats` prefers to all others, or NULL if it accepts none. beats() returns
+ * whether `class_` is preferred to `best`, the preferred class so far (NULL: none). Parses only
+ * classes whose bytes contain `word`, because this function runs for every new pod. */
 static struct json *find_class(struct api_call *call, const struct kube_kind *classes,
                                const char *word,
                                bool (*beats)(const struct json *class_, const struct json *best))
@@ -39,13 +39,16 @@ static const struct kube_kind *priority_classes(void)
     return &KUBE_PRIORITYCLASS_KIND;
 }
 
-/* If several classes are the default, the one with the lowest value counts, as in Kubernetes. */
+/* For find_class(): prefers the default class with the lowest value, as in Kubernetes. */
 static bool is_lower_default(const struct json *class_, const struct json *best)
 {
     return json_get_bool(class_, "globalDefault", false) &&
            (!best || json_get_int(class_, "value", 0) < json_get_int(best, "value", 0));
 }
 
+/* Sets *ret to the class that the pod names, or to the default class if the pod names none. Sets
+ * *ret to NULL if no class is the default. Returns -ERR_FORBIDDEN if the named class does not
+ * exist. */
 static int find_priority_class(struct api_call *call, const struct json *pod, struct json **ret,
                                struct err *err)
 {
@@ -110,7 +113,7 @@ int admission_admit_priority_class(struct api_call *call, struct json *class_,
 
 /* ---- Storage --------------------------------------------------------------------------------- */
 
-/* If several classes are the default, the newest counts, as in Kubernetes. */
+/* For find_class(): prefers the newest default class, as in Kubernetes. */
 static bool is_newer_default(const struct json *class_, const struct json *best)
 {
     return kube_class_is_default(class_) &&

@@ -1,4 +1,4 @@
-/* See limit_range.h. */
+/* Applies a LimitRange to a pod or claim; see limit_range.h. */
 #include "engine/admission/limit_range.h"
 
 #include "base/buf.h"
@@ -16,7 +16,7 @@
 enum {
     NOTES_MAX = 256 * 1024, /* bytes; Kubernetes' limit for all annotations of an object */
     REFUSALS_MAX = 4096,    /* bytes; more than a response shows */
-    WORK_MAX = 200000,
+    CHECKS_MAX = 200000,    /* the limit of limit_range_is_too_large(): containers times amounts */
 };
 
 static const char *const LISTS[] = {"containers", "initContainers"};
@@ -51,7 +51,7 @@ bool limit_range_is_too_large(const struct json *ranges, const struct json *pod)
         JSON_EACH (item, json_at(range, "spec", "limits", NULL))
             JSON_EACH (part, item)
                 amounts += json_count(part);
-    return containers > 1 && amounts > WORK_MAX / containers;
+    return containers > 1 && amounts > CHECKS_MAX / containers;
 }
 
 /* ---- Defaults -------------------------------------------------------------------------------- */
@@ -61,24 +61,24 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Adds those defaults that the container does not set itself. Returns the names of the added
- * resources, "cpu, memory", or "". */
+/* Adds to the member `part` of `resources` ("requests" or "limits") each default that the container
+ * does not set. Returns the names of the added resources, "cpu, memory", or "". */
 static const char *limit_range_merge(struct arena *arena, struct json *resources, const char *part,
                                      const struct json *defaults)
 {
     if (json_count(defaults) == 0)
         return "";
     const char **names = ARENA_ARRAY(arena, const char *, json_count(defaults));
-    struct json *has = json_ensure_object(arena, resources, part);
+    struct json *amounts = json_ensure_object(arena, resources, part);
     _cleanup_json_names_ struct json_names known = {0};
     _cleanup_buf_ struct buf text;
     size_t count = 0;
     JSON_EACH (value, defaults) {
-        if (json_names_find(&known, has, value->name))
+        if (json_names_find(&known, amounts, value->name))
             continue;
         struct json *copy = json_clone(arena, value);
         copy->name = value->name;
-        json_list_append(has, copy);
+        json_list_append(amounts, copy);
         names[count++] = value->name;
     }
     qsort(names, count, sizeof(*names), compare_texts);
@@ -124,11 +124,12 @@ bool limit_range_set_defaults(struct arena *arena, const struct json *range, str
 
 /* ---- Rejecting ------------------------------------------------------------------------------- */
 
+/* The reasons why a LimitRange rejects a pod or claim. */
 struct refusals {
     struct arena *arena;
-    const char *type; /* "Container" */
+    const char *type; /* the type of the limit: "Container", "Pod" or "PersistentVolumeClaim" */
     struct buf text;  /* the first messages, separated by ", " */
-    size_t count;
+    size_t count;     /* the number of messages, also of those that do not fit into `text` */
 };
 
 static void refusals_init(struct refusals *refusals, struct arena *arena)
@@ -149,10 +150,10 @@ static void limit_range_reject(struct refusals *refusals, const char *text)
     refusals->count++;
 }
 
-/* The requests and limits of a container, a pod or a claim, with an index by name. */
+/* The requests and limits of a container, a pod or a claim. */
 struct amounts {
     const struct json *requests, *limits;
-    struct json_names request_names, limit_names;
+    struct json_names request_names, limit_names; /* indexes by name; made on the first lookup */
 };
 
 static void amounts_release(struct amounts *amounts)
@@ -188,7 +189,7 @@ static void check_min(struct refusals *refusals, const struct json *min, struct 
                                                   limit_range_text_of(refusals->arena, limit)));
 }
 
-/* With `by_request`, checks only the request: claims have no limits. */
+/* With `by_request`, checks only the request, because a claim has no limits. */
 static void check_max(struct refusals *refusals, const struct json *max, struct amounts *amounts,
                       bool by_request)
 {
@@ -222,12 +223,13 @@ static void check_ratio(struct refusals *refusals, const struct json *most, stru
                                         rule, which, which));
         return;
     }
-    double is = (double)limit.nano / (double)request.nano;
-    if (is > (double)ratio.nano / 1e9)
-        limit_range_reject(refusals,
-                           arena_printf(refusals->arena, "%s, but provided ratio is %f", rule, is));
+    double used_ratio = (double)limit.nano / (double)request.nano;
+    if (used_ratio > (double)ratio.nano / 1e9)
+        limit_range_reject(refusals, arena_printf(refusals->arena, "%s, but provided ratio is %f",
+                                                  rule, used_ratio));
 }
 
+/* Checks the resources of a container or a pod against one element of spec.limits. */
 static void limit_range_check(struct refusals *refusals, const struct json *item,
                               const struct json *resources)
 {
@@ -243,8 +245,8 @@ static void limit_range_check(struct refusals *refusals, const struct json *item
         check_ratio(refusals, ratio, &amounts);
 }
 
-/* Adds `amounts` to `total`. Without `add`, takes the maximum of both instead. `known` maps names
- * to the amounts in `total`. */
+/* For each name in `amounts`, adds the amount to `total` if `add`; otherwise raises the total to
+ * the amount if the amount is larger. `known` maps each name to its amount in `total`. */
 static void limit_range_gather(struct arena *arena, struct json *total, struct map *known,
                                const struct json *amounts, bool add)
 {

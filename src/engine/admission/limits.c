@@ -1,4 +1,5 @@
-/* Admission by the LimitRanges of the namespace. See admission.h. */
+/* Admission by the LimitRanges of the namespace: loads them and applies limit_range.h to a pod or
+ * claim; see admission.h. */
 #include "base/str.h"
 #include "engine/admission/admission.h"
 #include "engine/admission/limit_range.h"
@@ -6,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Returns the LimitRanges of the namespace as an array. */
+/* Returns the readable LimitRanges of the namespace as an array. */
 static struct json *load_ranges(struct api_call *call)
 {
     struct store_object **stored;

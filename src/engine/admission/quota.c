@@ -1,4 +1,4 @@
-/* See quota.h. */
+/* Counts the usage of objects and compares it with a ResourceQuota; see quota.h. */
 #include "engine/admission/quota.h"
 
 #include "base/buf.h"
@@ -73,14 +73,17 @@ static void each_name(struct arena *arena, const char *prefix, const char *resou
         put(arena, usage, resource, quantity);
 }
 
-static void cover_amount(struct arena *arena, struct json *usage, const char *name,
+/* Raises the amount of this name to `quantity` if the amount is less. */
+static void raise_amount(struct arena *arena, struct json *usage, const char *name,
                          const struct kube_quantity *quantity)
 {
-    struct kube_quantity has = amount_of(usage, name);
-    if (kube_quantity_compare(quantity, &has) > 0)
+    struct kube_quantity counted = amount_of(usage, name);
+    if (kube_quantity_compare(quantity, &counted) > 0)
         set_amount(arena, usage, name, quantity);
 }
 
+/* Adds the requests and limits of a container. An init container only raises the usage to its own
+ * amounts, because it runs before the other containers. */
 static void count_container(struct arena *arena, struct json *usage, const struct json *container,
                             bool init)
 {
@@ -90,7 +93,7 @@ static void count_container(struct arena *arena, struct json *usage, const struc
         JSON_EACH (amount, amounts) {
             struct kube_quantity quantity = amount_of(amounts, amount->name);
             each_name(arena, sides[i], amount->name, &quantity, usage,
-                      init ? cover_amount : add_amount);
+                      init ? raise_amount : add_amount);
         }
     }
 }
@@ -101,7 +104,7 @@ static bool quota_pod_has_ended(const struct json *pod)
     return str_eq(phase, "Succeeded") || str_eq(phase, "Failed");
 }
 
-/* A pod that has ended counts only for the name "count/pods". */
+/* Adds the usage of a pod. A pod that has ended counts only as "count/pods". */
 static void count_pod(struct arena *arena, struct json *usage, const struct json *pod)
 {
     if (quota_pod_has_ended(pod))
@@ -198,6 +201,8 @@ static bool has_text(const struct json *list, const char *text)
     return false;
 }
 
+/* Returns whether the pod is in the scope. `operator_` and `values` limit the scope "PriorityClass"
+ * to some classes. */
 static bool is_in_scope(const char *scope, const char *operator_, const struct json *values,
                         const struct json *pod)
 {
@@ -238,6 +243,8 @@ bool quota_covers(const struct json *quota, const struct kube_resource *id,
     return true;
 }
 
+/* Returns whether quota_usage() may return the name for a pod. Leaves out "count/pods" and names of
+ * ephemeral storage. */
 static bool is_of_pods(const char *name)
 {
     return !str_has_prefix(name, "count/") && !strstr(name, "storage") &&
@@ -245,7 +252,7 @@ static bool is_of_pods(const char *name)
             str_has_prefix(name, "requests.") || str_has_prefix(name, "limits."));
 }
 
-bool quota_is_about(const struct json *quota, const struct kube_resource *id)
+bool quota_limits_kind(const struct json *quota, const struct kube_resource *id)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *count = count_name(arena, id);
@@ -273,12 +280,12 @@ struct json *quota_growth(struct arena *arena, const struct json *quota, const s
 {
     struct json *growth = json_object(arena);
     JSON_EACH (item, json_at(quota, "spec", "hard", NULL)) {
-        struct kube_quantity now = amount_of(usage, item->name);
-        struct kube_quantity was = amount_of(before, item->name);
-        if (kube_quantity_compare(&now, &was) <= 0)
+        struct kube_quantity amount = amount_of(usage, item->name);
+        struct kube_quantity old_amount = amount_of(before, item->name);
+        if (kube_quantity_compare(&amount, &old_amount) <= 0)
             continue;
-        now.nano -= was.nano;
-        set_amount(arena, growth, item->name, &now);
+        amount.nano -= old_amount.nano;
+        set_amount(arena, growth, item->name, &amount);
     }
     return growth;
 }
@@ -288,25 +295,26 @@ static int quota_compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Returns the names of the containers that do not set this request or limit, "a,b", or "". */
+/* Returns the names of the containers that do not set this request or limit, "a,b", or "". Returns
+ * at most 128 names. */
 static const char *containers_without(struct arena *arena, const struct json *pod, const char *name)
 {
     static const char *const lists[] = {"containers", "initContainers"};
     const char *dot = strchr(name, '.');
     const char *side = dot ? arena_strndup(arena, name, (size_t)(dot - name)) : "requests";
     const char *resource = dot ? dot + 1 : name, *text = "";
-    const char *silent[128] = {NULL};
+    const char *lacking[128] = {NULL};
     size_t count = 0;
     for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
         JSON_EACH (container, json_at(pod, "spec", lists[i], NULL)) {
             if (!json_at(container, "resources", side, resource, NULL) &&
-                count < ARRAY_SIZE(silent))
-                silent[count++] = json_get_string(container, "name", "");
+                count < ARRAY_SIZE(lacking))
+                lacking[count++] = json_get_string(container, "name", "");
         }
     }
-    qsort(silent, count, sizeof(silent[0]), quota_compare_names);
+    qsort(lacking, count, sizeof(lacking[0]), quota_compare_names);
     for (size_t i = 0; i < count; i++)
-        text = arena_printf(arena, "%s%s%s", text, i ? "," : "", silent[i]);
+        text = arena_printf(arena, "%s%s%s", text, i ? "," : "", lacking[i]);
     return text;
 }
 
@@ -318,12 +326,12 @@ const char *quota_missing_fields(struct arena *arena, const struct json *quota,
                                            "memory", "requests.cpu", "requests.memory"};
     const char *text = "";
     for (size_t i = 0; i < ARRAY_SIZE(required); i++) {
-        const char *silent = json_at(quota, "spec", "hard", required[i], NULL)
-                                 ? containers_without(arena, pod, required[i])
-                                 : "";
-        if (silent[0])
+        const char *lacking = json_at(quota, "spec", "hard", required[i], NULL)
+                                  ? containers_without(arena, pod, required[i])
+                                  : "";
+        if (lacking[0])
             text = arena_printf(arena, "%s%s%s for: %s", text, text[0] ? "; " : "", required[i],
-                                silent);
+                                lacking);
     }
     return text[0] ? arena_printf(arena, "must specify %s", text) : NULL;
 }

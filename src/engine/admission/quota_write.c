@@ -1,9 +1,9 @@
-/* Admission by ResourceQuotas. A request that creates an object or increases its usage first
- * queues a write of the new usage into the quotas of the namespace, and then the write of the
- * object. The next request reads these pending quotas, so concurrent writes cannot exceed a
- * quota together. A decrease is found by a recount, which quota_controller.c requests. A recount
- * runs only while no write is pending, because a list of the store does not include pending
- * writes. */
+/* Admission by ResourceQuotas; see admission.h. A request that creates an object or increases its
+ * usage first queues a write of the new usage into the quotas of the namespace, and then the write
+ * of the object. The next request reads these pending quotas, so concurrent writes cannot exceed a
+ * quota together. A decrease of the usage is counted only by a recount, which quota_controller.c
+ * requests. A recount runs only while no write is pending, because store_list() does not return
+ * pending writes. */
 #include "engine/admission/admission.h"
 #include "engine/admission/quota.h"
 
@@ -22,12 +22,13 @@ static const struct kube_kind *quota_resource(void)
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-static bool is_settled(struct api_call *call)
+static bool no_write_is_pending(struct api_call *call)
 {
     struct store *store = engine_store(call->engine);
     return store_next_revision(store) == store_revision(store) + 1;
 }
 
+/* Adds the usage of all objects of a kind in the quota's namespace to `used`. */
 static void count_kind(struct api_call *call, const struct json *quota,
                        const struct kube_kind *resource, struct json *used)
 {
@@ -47,8 +48,8 @@ static void count_kind(struct api_call *call, const struct json *quota,
     free(stored);
 }
 
-/* Sets status.hard and status.used from the spec and the store alone. An object that cannot be read
- * is not counted. */
+/* Sets status.hard from the spec, and status.used to the usage of all objects in the store. Does
+ * not count an object that cannot be read. */
 static void count_all(struct api_call *call, struct json *quota)
 {
     const struct registry *registry = engine_registry(call->engine);
@@ -61,7 +62,8 @@ static void count_all(struct api_call *call, struct json *quota)
         json_list_append(used, none);
     }
     for (size_t i = 0; (resource = registry_at(registry, i)); i++) {
-        if (resource->id.namespaced && !resource->transient && quota_is_about(quota, &resource->id))
+        if (resource->id.namespaced && !resource->transient &&
+            quota_limits_kind(quota, &resource->id))
             count_kind(call, quota, resource, used);
     }
     json_set(call->arena, status, "hard", json_clone_object(call->arena, hard));
@@ -73,10 +75,10 @@ int admission_admit_quota(struct api_call *call, struct json *quota, const struc
                           struct err *err)
 {
     const struct json *hard = json_at(quota, "spec", "hard", NULL);
-    const struct json *had = json_at(old, "spec", "hard", NULL);
-    if (old && hard && had && json_equal(hard, had))
+    const struct json *old_hard = json_at(old, "spec", "hard", NULL);
+    if (old && hard && old_hard && json_equal(hard, old_hard))
         return 0;
-    if (is_settled(call))
+    if (no_write_is_pending(call))
         count_all(call, quota);
     else
         json_remove(quota, "status"); /* quota_controller.c requests a recount */
@@ -85,7 +87,7 @@ int admission_admit_quota(struct api_call *call, struct json *quota, const struc
 
 int admission_recount_quota(struct api_call *call, struct json *quota, struct err *err)
 {
-    if (!is_settled(call))
+    if (!no_write_is_pending(call))
         return err_set(err, ERR_CONFLICT,
                        "Operation cannot be fulfilled on resourcequotas \"%s\": other writes are "
                        "pending; try again",
@@ -96,6 +98,7 @@ int admission_recount_quota(struct api_call *call, struct json *quota, struct er
 
 /* ---- Charging -------------------------------------------------------------------------------- */
 
+/* Ignores a failed commit: the write of the object, which is queued later, then fails, too. */
 static void on_quota_written(void *context, const struct store_object *object,
                              const struct err *err)
 {
@@ -114,7 +117,8 @@ static int put_quota(struct api_call *call, struct json *quota, const char *key,
                : store_put(store, key, data.data, data.size, expected, on_quota_written, NULL, err);
 }
 
-/* Checks an object against one quota. With `charge`, also adds the object to the quota's usage. */
+/* Checks an object against one quota. With `charge`, also queues a write that adds the growth of
+ * the object's usage to the quota. Returns -ERR_FORBIDDEN if the quota rejects the object. */
 static int charge_one(struct api_call *call, const char *key, const struct json *object,
                       const struct json *old, bool charge, struct err *err)
 {
@@ -126,7 +130,7 @@ static int charge_one(struct api_call *call, const char *key, const struct json 
     int64_t revision = stored->revision;
     int result = stored_read(call->arena, stored, &quota, err);
     store_object_unref(stored);
-    if (result < 0 || !quota_is_about(quota, id) || !quota_covers(quota, id, object))
+    if (result < 0 || !quota_limits_kind(quota, id) || !quota_covers(quota, id, object))
         return result;
     const char *refusal = str_eq(id->plural, "pods") && !old
                               ? quota_missing_fields(call->arena, quota, object)
@@ -171,7 +175,7 @@ int admission_charge_quotas(struct api_call *call, struct json *object, const st
     }
     free(stored);
     int result = 0;
-    /* The first pass checks all quotas, the second one charges them. */
+    /* The first pass checks the object against all quotas, the second pass charges the quotas. */
     const int passes = call->dry_run ? 1 : 2;
     for (int charge = 0; charge < passes; charge++)
         for (size_t i = 0; result == 0 && i < readable; i++)

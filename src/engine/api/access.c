@@ -1,5 +1,6 @@
-/* Authorization of requests: turns a routed request into a question for access.h. Also has the
- * hooks that reject a role or binding that grants more than its writer has. */
+/* The authorization of requests: turns a request into a question for engine/access/access.h. Also
+ * has the hooks that reject a role or binding that grants more than its writer has; see handlers.h.
+ */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/access/cache.h"
@@ -11,6 +12,7 @@
 
 static const char RBAC[] = "rbac.authorization.k8s.io";
 
+/* Returns the name of the request's subresource, or "". */
 static const char *sub_name(const struct route *route)
 {
     const struct kube_subresource *sub = route->resource->subresources;
@@ -22,7 +24,7 @@ static const char *sub_name(const struct route *route)
 
 /* Returns the name of the object, or the only name that the field selector of a list or watch
  * allows, or "". */
-static const char *one_name(struct api_call *call)
+static const char *access_name_of(struct api_call *call)
 {
     struct api_filter filter;
     if (call->route.name)
@@ -45,10 +47,10 @@ bool api_is_allowed(struct api_call *call)
         .resource = id->plural,
         .subresource = sub_name(route),
         .namespace_ = route->namespace_,
-        .name = one_name(call),
+        .name = access_name_of(call),
     };
-    /* A namespace counts as being in itself, so that a Role in the namespace can allow reading
-     * it. */
+    /* As in Kubernetes, a namespace counts as an object in the namespace itself. So a Role in the
+     * namespace can allow reading the namespace. */
     if (id->group[0] == '\0' && str_eq(id->plural, "namespaces") && route->name)
         question.namespace_ = route->name;
     struct access_answer answer =
@@ -78,6 +80,8 @@ int api_check_path(struct engine *engine, struct arena *arena, const struct iden
 
 /* ---- Privilege escalation -------------------------------------------------------------------- */
 
+/* Returns whether the roles of the user allow the verb ("escalate" or "bind") on a role. The user
+ * may then grant permissions that the user does not have. */
 static bool access_may_grant(struct api_call *call, const char *verb, const char *resource,
                              const char *namespace_, const char *name)
 {
@@ -91,6 +95,7 @@ static bool access_may_grant(struct api_call *call, const char *verb, const char
         .allowed;
 }
 
+/* Returns -ERR_FORBIDDEN if the user lacks one of the rules. */
 static int check_held(struct api_call *call, const struct json *object, const struct json *rules,
                       struct err *err)
 {
@@ -111,6 +116,7 @@ static bool access_is_same_list(const struct json *a, const struct json *b)
     return a == b || (a && b && json_equal(a, b));
 }
 
+/* Returns a list with one rule that allows everything on all resources. */
 static const struct json *access_all_rules(struct arena *arena)
 {
     static const char *const members[] = {"verbs", "apiGroups", "resources"};
@@ -126,13 +132,13 @@ int api_admit_role(struct api_call *call, struct json *role, const struct json *
 {
     const char *plural = call->route.resource->id.plural;
     const struct json *rules = json_get(role, "rules"),
-                      *gathered = json_get(role, "aggregationRule");
+                      *aggregation = json_get(role, "aggregationRule");
     if (identity_is_master(call->identity) ||
         access_may_grant(call, "escalate", plural, kube_meta_namespace(role), kube_meta_name(role)))
         return 0;
-    /* The roles that an aggregationRule selects may get any rules later, so its writer needs all
-     * rules. */
-    if (gathered && !(old && access_is_same_list(gathered, json_get(old, "aggregationRule"))))
+    /* The roles that an aggregationRule selects may get any rules later, so the writer of an
+     * aggregationRule needs all permissions on resources. */
+    if (aggregation && !(old && access_is_same_list(aggregation, json_get(old, "aggregationRule"))))
         return check_held(call, role, access_all_rules(call->arena), err);
     if (old && access_is_same_list(rules, json_get(old, "rules")))
         return 0;

@@ -1,5 +1,5 @@
-/* PATCH with application/apply-patch+yaml: server-side apply. The result is stored like an update,
- * or like a create if the object did not exist. */
+/* Handles PATCH with application/apply-patch+yaml: server-side apply. Stores the result like an
+ * update, or like a create if the object does not exist; see write.h. */
 #include "kube/patch/apply.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -20,7 +20,7 @@ bool api_is_apply(const struct api_call *call)
 
 /* ---- The applied object ---------------------------------------------------------------------- */
 
-/* Unlike other bodies, the body of an apply must have kind and apiVersion. */
+/* Checks kind and apiVersion. Unlike other bodies, the body of an apply must have both. */
 static int apply_check_kind(struct api_call *call, const struct json *config, struct err *err)
 {
     const char *kind = json_get_string(config, "kind", "");
@@ -31,6 +31,8 @@ static int apply_check_kind(struct api_call *call, const struct json *config, st
     return 0;
 }
 
+/* Reads the body: the configuration, an object with only the fields that the client wants to set.
+ */
 static int read_config(struct api_call *call, struct json **ret, struct err *err)
 {
     struct json *config;
@@ -64,9 +66,10 @@ static int apply_load(struct api_call *call, struct json **ret, int64_t *ret_rev
     return result < 0 ? err_set(err, missing.code, "%s", missing.message) : 0;
 }
 
-/* With fieldValidation=Strict, duplicate fields are an error, otherwise a warning. Conflicts are
- * reported before this error, as in Kubernetes. */
-static int check_repeats(struct api_call *call, struct err *err)
+/* Returns -ERR_BAD_REQUEST if the body has duplicate fields and the request has
+ * fieldValidation=Strict. As in Kubernetes, an apply with conflicts and duplicate fields fails
+ * because of the conflicts, so this function runs after apply_config(). */
+static int check_duplicates(struct api_call *call, struct err *err)
 {
     if (call->duplicates.count == 0 || !str_eq(api_query(call, "fieldValidation"), "Strict"))
         return 0;
@@ -75,6 +78,7 @@ static int check_repeats(struct api_call *call, struct err *err)
                    api_duplicates_text(call));
 }
 
+/* Prepares `object`, the result of the apply, for the store. */
 static int apply_prepare(struct api_call *call, struct json *object, const struct json *old,
                          struct err *err)
 {
@@ -117,7 +121,7 @@ void api_handle_apply(struct api_call *call)
     int result = apply_config(call->arena, &write, old, config, force, &object, &conflicts, &err);
     if (result == -ERR_CONFLICT)
         api_respond_conflicts(call, &err, &conflicts);
-    else if (result < 0 || check_repeats(call, &err) < 0 ||
+    else if (result < 0 || check_duplicates(call, &err) < 0 ||
              apply_prepare(call, object, old, &err) < 0)
         api_respond_error(call, &err);
     else

@@ -1,4 +1,4 @@
-/* POST pods/NAME/binding: the scheduler sets the node of a pod. */
+/* Handles POST pods/NAME/binding: sets the node of a pod. The scheduler sends this request. */
 #include "base/str.h"
 #include "engine/api/handlers.h"
 #include "engine/api/write.h"

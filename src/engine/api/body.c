@@ -15,7 +15,7 @@
 #include <strings.h>
 
 enum {
-    SUMMARY_MAX = 30,
+    SUMMARY_MAX = 30,         /* bytes of the body in an error message */
     RESERVED_MIN = 16 * 1024, /* bytes; no memory is reserved for a smaller body */
 };
 
@@ -27,6 +27,8 @@ static const char *const MEDIA_TYPES[] = {
     [BODY_PROTOBUF] = "application/vnd.kubernetes.protobuf",
 };
 
+/* Sets *ret to the type that the Content-Type names, or to BODY_JSON if there is none. Returns
+ * -ERR_MEDIA_TYPE for an unknown type. */
 static int body_type(const struct api_call *call, enum body_type *ret, struct err *err)
 {
     const char *type = http_header_get(call->exchange->request->headers, "Content-Type");
@@ -63,6 +65,7 @@ static const char *body_summary(struct arena *arena, const char *body, size_t si
     return arena_printf(arena, "%s%s", hex, more);
 }
 
+/* Returns -ERR_BAD_REQUEST for a body that is not an object of the kind. */
 static int body_reject(struct api_call *call, const char *kind, const char *why, struct err *err)
 {
     const struct http_request *request = call->exchange->request;
@@ -73,7 +76,7 @@ static int body_reject(struct api_call *call, const char *kind, const char *why,
 }
 
 /* Estimates how many values the tree of a body will have. The estimate is never too low for JSON,
- * and rough for YAML and protobuf. Commas and brackets within JSON strings are not counted. */
+ * and rough for YAML and protobuf. Does not count commas and brackets within JSON strings. */
 static size_t count_values(const char *body, size_t size)
 {
     bool is_json = body[0] == '{' || body[0] == '[', in_string = false;
@@ -105,23 +108,23 @@ int api_read_json(struct api_call *call, struct json **ret, struct err *err)
     int result = json_parse(call->arena, request->body, request->body_size, NULL, ret, err);
     if (result == 0)
         return 0;
-    const char *complaint = kube_json_syntax_error(call->arena, request->body, request->body_size);
-    if (complaint)
-        return err_set(err, ERR_BAD_REQUEST, "%s", complaint);
+    const char *problem = kube_json_syntax_error(call->arena, request->body, request->body_size);
+    if (problem)
+        return err_set(err, ERR_BAD_REQUEST, "%s", problem);
     return kube_json_duplicates_parse(call->arena, request->body, request->body_size, ret,
                                       &call->duplicates, err);
 }
 
 int api_parse_yaml(struct api_call *call, struct json **ret, struct err *err)
 {
-    static const struct json_limits lenient = {.repeats = true};
+    static const struct json_limits with_repeats = {.repeats = true};
     const struct http_request *request = call->exchange->request;
     const struct source source = {"body", request->body, request->body_size, false};
     struct json *documents;
     int result = yaml_parse(call->arena, &source, NULL, &documents, NULL);
     bool repeats = result < 0;
     if (repeats)
-        result = yaml_parse(call->arena, &source, &lenient, &documents, err);
+        result = yaml_parse(call->arena, &source, &with_repeats, &documents, err);
     if (result < 0) {
         err_wrap(err, "error decoding YAML");
         return err_set(err, ERR_BAD_REQUEST, "%s", arena_strdup(call->arena, err->message));
@@ -138,8 +141,9 @@ int api_parse_yaml(struct api_call *call, struct json **ret, struct err *err)
 
 int api_read_body_as(struct api_call *call, const char *kind, struct json **ret, struct err *err)
 {
-    static const char head[] = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; "
-                               "Kind string \"json:\\\"kind,omitempty\\\"\" }";
+    static const char go_type[] =
+        "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; "
+        "Kind string \"json:\\\"kind,omitempty\\\"\" }";
     const struct http_request *request = call->exchange->request;
     if (request->body_size == 0) {
         *ret = NULL;
@@ -160,7 +164,7 @@ int api_read_body_as(struct api_call *call, const char *kind, struct json **ret,
     if (result < 0)
         return body_reject(call, kind, arena_strdup(call->arena, err->message), err);
     if (body->type != JSON_OBJECT)
-        return body_reject(call, kind, kube_json_type_error(call->arena, body, head), err);
+        return body_reject(call, kind, kube_json_type_error(call->arena, body, go_type), err);
     *ret = body;
     return 0;
 }
@@ -175,9 +179,9 @@ char *api_no_conversion_text(struct api_call *call, const char *kind, const char
                         size ? id->group : "core", id->kind);
 }
 
-/* apiVersion and kind may be missing, because the path of the request names them. If they are
- * present, they must match the path. */
-static int body_check_kind(struct api_call *call, struct json *body, struct err *err)
+/* Checks that apiVersion and kind match the path of the request, unless they are missing. Sets them
+ * and converts the object into the version of the route's resource. */
+static int body_set_kind(struct api_call *call, struct json *body, struct err *err)
 {
     const struct kube_kind *resource = call->route.resource;
     const char *kind = json_get_string(body, "kind", "");
@@ -207,7 +211,7 @@ int api_read_body(struct api_call *call, struct json **ret, struct err *err)
         return result;
     if (!body)
         return body_reject(call, kind, "unexpected end of JSON input", err);
-    result = body_check_kind(call, body, err);
+    result = body_set_kind(call, body, err);
     if (result < 0)
         return result;
     *ret = body;

@@ -1,4 +1,4 @@
-/* See call.h. */
+/* Makes calls, and reads and converts stored objects for them; see call.h. */
 #include "engine/api/call.h"
 
 #include "base/mem.h"
@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-enum { UNREADABLE_NAMED = 5 }; /* one response names at most this many unreadable objects */
+/* The warnings of one response name at most this many unreadable objects. */
+enum { UNREADABLE_NAMED = 5 };
 
 struct api_call *api_call_new(struct engine *engine, struct http_exchange *exchange,
                               const struct identity *identity, const struct route *route)

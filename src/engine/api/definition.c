@@ -1,11 +1,12 @@
-/* Admission of CustomResourceDefinitions: sets their conditions and warns the client. A hook of the
- * registry. */
+/* The `admit` hook of CustomResourceDefinitions: sets their status and warns the client; see
+ * handlers.h. */
 #include "engine/crd/definition.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
 #include "kube/json_path.h"
 #include "kube/object.h"
 
+/* Returns whether the schema of a version has CEL rules. */
 static bool has_cel(const struct json *definition)
 {
     JSON_EACH (version, json_at(definition, "spec", "versions", NULL))

@@ -1,5 +1,5 @@
-/* DELETE of one object or of a collection. deletion.c decides whether an object is removed or
- * marked; this file writes the result. */
+/* Handles DELETE of one object or of a collection. deletion.c decides whether an object is removed
+ * or marked as being deleted; this file writes the result. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/deletion.h"
@@ -13,22 +13,24 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* Returns -ERR_FORBIDDEN for a namespace that must always exist. */
 static int check_allowed(struct api_call *call, const char *name, struct err *err)
 {
-    static const char *const kept[] = {"default", "kube-public", "kube-system"};
+    static const char *const protected_[] = {"default", "kube-public", "kube-system"};
     if (!str_eq(call->route.resource->id.plural, "namespaces"))
         return 0;
-    for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
-        if (str_eq(name, kept[i]))
+    for (size_t i = 0; i < ARRAY_SIZE(protected_); i++)
+        if (str_eq(name, protected_[i]))
             return err_set(err, ERR_FORBIDDEN,
                            "namespaces \"%s\" is forbidden: this namespace may not be deleted",
                            name);
     return 0;
 }
 
-/* The error of a failed precondition names the kind. All other conflicts name the resource. */
+/* Returns -ERR_CONFLICT for a precondition whose value `wanted` is not the value `stored`. As in
+ * Kubernetes, this error names the kind, while other conflicts name the resource. */
 static int fail_precondition(struct api_call *call, const char *name, const char *what,
-                             const char *wanted, const char *there, const char *guess,
+                             const char *wanted, const char *stored, const char *cause,
                              struct err *err)
 {
     const struct kube_resource *id = &call->route.resource->id;
@@ -40,8 +42,8 @@ static int fail_precondition(struct api_call *call, const char *name, const char
     return err_set(err, ERR_CONFLICT,
                    "Operation cannot be fulfilled on %s%s%s \"%s\": the %s in the precondition "
                    "(%.64s) does not match the %s in record (%s). The object might have been %s",
-                   id->kind, id->group[0] ? "." : "", id->group, name, what, wanted, what, there,
-                   guess);
+                   id->kind, id->group[0] ? "." : "", id->group, name, what, wanted, what, stored,
+                   cause);
 }
 
 int api_check_preconditions(struct api_call *call, const struct json *object,
@@ -80,14 +82,15 @@ static int delete_read_options(struct api_call *call, struct deletion_options *r
 /* The object to delete. */
 struct target {
     struct json *object; /* NULL: nothing to delete */
-    int64_t revision;
-    /* `object` has only the name of a stored object that cannot be read. False for namespaces. */
+    int64_t revision;    /* the revision of the stored object */
+    /* The stored object cannot be read, and `object` has only its name. False for namespaces, which
+     * are not removed at once; see placeholder_target(). */
     bool is_placeholder;
 };
 
-/* Returns the target for an object that the store has, but that cannot be read. Gives `placeholder`
- * the stored resourceVersion and a new uid, so a precondition on the uid fails. A namespace gets
- * its finalizer again, because the objects inside must be deleted first. */
+/* Returns the target for a stored object that cannot be read. Gives `placeholder`, an object with
+ * its name, the stored resourceVersion and a new uid, so a precondition on the uid fails. Gives a
+ * namespace its finalizer again, because the objects in the namespace must be deleted first. */
 static struct target placeholder_target(struct api_call *call, struct json *placeholder,
                                         int64_t revision)
 {
@@ -104,6 +107,7 @@ static struct target placeholder_target(struct api_call *call, struct json *plac
     return (struct target){placeholder, revision, !is_namespace};
 }
 
+/* Sets *ret to the object that the path names, or to a placeholder if the object cannot be read. */
 static int delete_load(struct api_call *call, struct target *ret, struct err *err)
 {
     const char *name = call->route.name;
@@ -120,8 +124,8 @@ static int delete_load(struct api_call *call, struct target *ret, struct err *er
     return 0;
 }
 
-/* An object that cannot be read has no known finalizers, so it is removed at once. A namespace
- * is marked, because placeholder_target() gave it its finalizer. */
+/* Decides what happens to `object`, which is the target's object or a copy of it, and edits it. A
+ * placeholder is removed at once, because its finalizers are unknown. */
 static enum deletion_step delete_decide(struct api_call *call, const struct target *target,
                                         struct json *object, const struct deletion_options *options)
 {
@@ -159,13 +163,13 @@ void api_handle_delete(struct api_call *call)
 
 /* ---- Collections ----------------------------------------------------------------------------- */
 
-/* The writes of one request. The response is sent when the last write is on disk. */
+/* A request that deletes a collection. The response is sent when all its writes are on disk. */
 struct sweep {
     struct api_call *call; /* NULL: the client is gone */
-    size_t waiting;
-    struct json *items; /* copies of the objects before the deletion, in the request's arena */
-    int64_t revision;   /* the revision of the list */
-    struct err err;     /* the first error */
+    size_t waiting;        /* the writes that are not on disk, plus 1 while the handler runs */
+    struct json *items;    /* copies of the objects before the deletion, in the request's arena */
+    int64_t revision;      /* the store's revision when the request began */
+    struct err err;        /* the first error */
 };
 
 static void sweep_canceled(struct http_exchange *exchange)
@@ -174,6 +178,7 @@ static void sweep_canceled(struct http_exchange *exchange)
     sweep->call = NULL;
 }
 
+/* Responds with the list of the objects as they were before the deletion. */
 static void answer_items(struct api_call *call, const struct sweep *sweep)
 {
     struct err err = ERR_INIT;
@@ -203,7 +208,8 @@ static void answer_items(struct api_call *call, const struct sweep *sweep)
     api_respond_json(call, 200, list);
 }
 
-static void sweep_settle(struct sweep *sweep)
+/* Counts one write as ended. After the last one, sends the response and frees the sweep. */
+static void sweep_end_write(struct sweep *sweep)
 {
     if (--sweep->waiting > 0)
         return;
@@ -223,11 +229,12 @@ static void sweep_done(void *context, const struct store_object *object, const s
     struct sweep *sweep = context;
     if (err && sweep->err.code == ERR_NONE)
         sweep->err = *err;
-    sweep_settle(sweep);
+    sweep_end_write(sweep);
 }
 
-/* Returns the newest version of the listed object if the selector matches it. If the request has a
- * selector, an object that cannot be read is not deleted. */
+/* Returns the newest version of the listed object if the selector matches it, otherwise a target
+ * without an object. If the request has a selector, an object that cannot be read is not deleted.
+ */
 static struct target sweep_target(struct sweep *sweep, const struct store_object *listed,
                                   const struct api_filter *filter)
 {
@@ -248,6 +255,7 @@ static struct target sweep_target(struct sweep *sweep, const struct store_object
     return target;
 }
 
+/* Queues the write that removes or marks one object, if the object is to be deleted. */
 static int sweep_one(struct sweep *sweep, const struct store_object *listed,
                      const struct api_filter *filter, const struct deletion_options *options,
                      struct err *err)
@@ -283,7 +291,7 @@ void api_handle_delete_collection(struct api_call *call)
     }
     struct sweep *sweep = mem_zalloc(sizeof(*sweep));
     sweep->call = call;
-    sweep->waiting = 1; /* keeps the sweep alive until the end of this function */
+    sweep->waiting = 1; /* so that the sweep is not freed before the end of this function */
     sweep->items = json_array(call->arena);
     sweep->revision = store_revision(engine_store(call->engine));
     call->exchange->context = sweep;
@@ -298,5 +306,5 @@ void api_handle_delete_collection(struct api_call *call)
         store_object_unref(objects[i]);
     }
     free(objects);
-    sweep_settle(sweep);
+    sweep_end_write(sweep);
 }

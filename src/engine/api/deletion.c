@@ -1,4 +1,4 @@
-/* See deletion.h. */
+/* Reads the options of a deletion and decides on the deletion; see deletion.h. */
 #include "engine/api/deletion.h"
 
 #include "base/str.h"
@@ -27,7 +27,8 @@ static enum deletion_propagation parse_propagation(struct field_errors *invalid,
     return PROPAGATION_DEFAULT;
 }
 
-/* A negative grace period means the default, as in Kubernetes. */
+/* Reads the grace period in seconds. Sets *ret to -1 if it is missing or negative, as in
+ * Kubernetes. */
 static int parse_grace(struct arena *arena, const struct json *body, const char *query,
                        int64_t *ret, struct err *err)
 {
@@ -54,7 +55,7 @@ int deletion_options_parse(struct field_errors *invalid, const struct json *body
     if (!propagation)
         propagation = http_query_get(arena, query, "propagationPolicy");
     options.propagation = parse_propagation(invalid, propagation);
-    /* The deprecated field that propagationPolicy has replaced. */
+    /* orphanDependents is a deprecated field that propagationPolicy has replaced. */
     const struct json *orphan = json_get(body, "orphanDependents");
     bool has_orphan = orphan && orphan->type == JSON_BOOL;
     if (has_orphan && !str_is_empty(propagation))
@@ -84,8 +85,10 @@ static int64_t grace_of(const struct kube_kind *resource, const struct json *obj
     if (str_is_empty(json_get_string(spec, "nodeName", "")) || str_eq(phase, "Succeeded") ||
         str_eq(phase, "Failed"))
         return 0;
-    int64_t own = json_get_int(spec, "terminationGracePeriodSeconds", 30);
-    int64_t grace = options->grace_seconds >= 0 ? options->grace_seconds : own > 0 ? own : 1;
+    int64_t pod_grace = json_get_int(spec, "terminationGracePeriodSeconds", 30);
+    int64_t grace = options->grace_seconds >= 0 ? options->grace_seconds
+                    : pod_grace > 0             ? pod_grace
+                                                : 1;
     return grace < GRACE_MAX_S ? grace : GRACE_MAX_S;
 }
 

@@ -1,5 +1,5 @@
-/* POST pods/NAME/eviction, as `kubectl drain` uses it. PodDisruptionBudgets are not supported, so
- * an eviction is a deletion that also sets the condition DisruptionTarget. */
+/* Handles POST pods/NAME/eviction, which `kubectl drain` sends. PodDisruptionBudgets are not
+ * supported, so an eviction is a deletion that also sets the condition DisruptionTarget. */
 #include "base/str.h"
 #include "engine/api/deletion.h"
 #include "engine/api/handlers.h"
@@ -9,8 +9,8 @@
 #include "kube/object.h"
 #include "kube/status.h"
 
-/* Sets DisruptionTarget. The operator of training jobs does not count a pod with this condition
- * as a failure of the program. */
+/* Sets the condition DisruptionTarget. The operator of training jobs does not count a pod with this
+ * condition as a failure of the program. */
 static void evict_set_condition(struct arena *arena, struct json *pod, int64_t now_ms)
 {
     const struct kube_condition evicting = {.type = "DisruptionTarget",

@@ -1,6 +1,6 @@
-/* Decodes an object from a client by the schema of its kind. A field that is unknown or has no
- * effect becomes a header `Warning: 299 - "unknown field …"`, which kubectl prints. With
- * fieldValidation=Strict an unknown field is an error. */
+/* Decodes an object from a client by the schema of its kind; see call.h. The client gets a header
+ * `Warning: 299 - "unknown field …"`, which kubectl prints, for each field that is unknown or has
+ * no effect. With fieldValidation=Strict, an unknown field is an error. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/write.h"
@@ -26,7 +26,7 @@ void api_warn(struct api_call *call, const char *text)
                     arena_printf(call->arena, "299 - \"%s\"", fields_quote(call->arena, text)));
 }
 
-/* Whether `before` lacks the text. */
+/* Returns whether `before` lacks the text. */
 static bool is_new(const struct schema_messages *before, const char *text)
 {
     for (size_t i = 0; i < before->count; i++)
@@ -63,7 +63,6 @@ static const char *strict_text(struct api_call *call)
     return arena_strdup(call->arena, all.data);
 }
 
-/* respond.c uses this text, because a long message does not fit into a struct err. */
 const char *api_unknown_fields_text(struct api_call *call)
 {
     const struct kube_resource *id = &call->route.resource->id;
@@ -84,19 +83,19 @@ struct json *api_unknown_fields_causes(struct api_call *call)
     return causes;
 }
 
-/* Warns only about fields that `old` does not have. For the other fields, the client that wrote
- * `old` was warned. */
-static void warn_unsupported(struct api_call *call, const struct schema_messages *now,
+/* Warns about the fields without effect in `messages`, except those that `old` has. The client that
+ * wrote `old` was warned about these. */
+static void warn_unsupported(struct api_call *call, const struct schema_messages *messages,
                              const struct json *old)
 {
     const struct kube_kind *resource = call->route.resource;
     struct schema_report before = {0};
-    if (now->count > 0 && old)
+    if (messages->count > 0 && old)
         (void)schema_decode(call->arena, resource->schema, resource->form,
                             json_clone(call->arena, old), &before, NULL);
-    for (size_t i = 0; i < now->count; i++)
-        if (is_new(&before.unsupported, now->texts[i]))
-            api_warn(call, now->texts[i]);
+    for (size_t i = 0; i < messages->count; i++)
+        if (is_new(&before.unsupported, messages->texts[i]))
+            api_warn(call, messages->texts[i]);
 }
 
 int api_decode(struct api_call *call, struct json *object, const struct json *old, struct err *err)

@@ -1,4 +1,5 @@
-/* The labelSelector and fieldSelector of a list, a watch or a deletion of a collection. */
+/* Parses the labelSelector and fieldSelector of a list, a watch or a deletion of a collection, and
+ * compares objects with them; see call.h. */
 #include "base/str.h"
 #include "engine/api/call.h"
 #include "kube/object.h"
@@ -14,8 +15,8 @@ static const char *field_get(const struct json *object, const char *path)
     return kube_field_get(object, path);
 }
 
-/* For a kind without selectable fields of its own, the message lists the fields that every kind
- * has, as in Kubernetes. */
+/* Returns -ERR_BAD_REQUEST for a field that clients cannot select. For a kind without selectable
+ * fields of its own, the message lists the fields that every kind has, as in Kubernetes. */
 static int refuse_field(const struct kube_kind *resource, const char *path, struct err *err)
 {
     if (resource->fields || resource->definition)

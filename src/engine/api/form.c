@@ -1,6 +1,6 @@
-/* Chooses the form of the objects in a response from the Accept header. `kubectl get` prints a
- * Table. Clients that watch all resources, such as garbage collectors, request only the
- * metadata. */
+/* Chooses the form of the objects in a response from the Accept header, and makes responses in this
+ * form; see call.h. `kubectl get` prints a Table. Clients that watch all resources, such as garbage
+ * collectors, request only the metadata. */
 #include "base/str.h"
 #include "engine/api/call.h"
 #include "kube/kinds/scale.h"
@@ -10,6 +10,7 @@
 
 static const char JSON_TYPE[] = "application/json";
 
+/* Returns whether the clause requests objects as this kind of meta.k8s.io. */
 static bool is_meta(const struct accept_clause *clause, const char *kind)
 {
     return str_eq(clause->as, kind) && str_eq(clause->group, "meta.k8s.io") &&

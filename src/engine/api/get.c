@@ -1,4 +1,5 @@
-/* GET of one object: responds with the stored object, or with an error if it cannot be read. */
+/* Handles GET of one object: responds with the version that is on disk, or with an error if the
+ * object cannot be read. */
 #include "engine/api/handlers.h"
 
 void api_handle_get(struct api_call *call)

@@ -1,9 +1,9 @@
-/* Handles requests with a large body on a pool thread. A ConfigMap may have hundreds of thousands
- * of keys. Parsing, checking and encoding it takes 100 milliseconds, and the loop would serve no
- * other client during that time. So a pool thread does this work in the arena of the request, which
- * the loop thread does not use meanwhile. Then the loop thread runs the checks that need the store
- * or the engine, and writes the object, as for a small body. So no other request can change the
- * store between these checks and the write. */
+/* Handles requests with a large body, partly on a pool thread; see write.h. A ConfigMap may have
+ * hundreds of thousands of keys. Parsing, checking and encoding it takes 100 milliseconds, during
+ * which the loop would serve no other client. So a pool thread does this work in the arena of the
+ * request, which the loop thread does not use meanwhile. Then the loop thread runs the checks that
+ * need the store or the engine, and queues the write in the same turn of the loop. Therefore no
+ * other request can change the store between these checks and the write. */
 #include "base/mem.h"
 #include "engine/api/open_calls.h"
 #include "engine/api/write.h"
@@ -14,16 +14,18 @@
 /* In bytes. Handling a body of this size takes about 5 ms if it consists of keys. */
 enum { LARGE_BODY = 128 * 1024 };
 
+/* A request with a large body. */
 struct large {
-    struct loop_work work;
+    struct loop_work work; /* large_prepare() on a pool thread, then on_large_prepared() */
     struct open_call link; /* reports that the engine is freed or the kind is removed */
     struct api_call *call;
-    bool is_abandoned;           /* the engine or the kind is gone */
+    bool is_abandoned;           /* the engine was freed or the kind was removed */
     struct store_object *stored; /* the object to update; NULL: the request creates an object */
-    struct json *object, *old;
-    bool is_same; /* the update changes nothing */
-    struct api_encoded encoded;
-    struct err err;
+    struct json *object;         /* the object from the body, later the object to store */
+    struct json *old;            /* `stored` as a tree; NULL: the request creates an object */
+    bool is_same;                /* the update changes nothing */
+    struct api_encoded encoded;  /* the bytes to store; empty on a dry run or with is_same */
+    struct err err;              /* the first error; code 0: none */
 };
 
 /* ---- On the pool thread ---- */
@@ -68,6 +70,7 @@ static void large_finish_create(struct large *large)
         api_commit_encoded(call, large->object, &large->encoded, 0, 201);
 }
 
+/* Returns a reference to the newest version of the object to update, or NULL. */
 static struct store_object *large_get_pending(struct api_call *call)
 {
     const char *key =
@@ -79,10 +82,10 @@ static void large_finish_update(struct large *large)
 {
     struct api_call *call = large->call;
     int64_t revision = large->stored->revision;
-    struct store_object *now = large_get_pending(call);
-    bool is_other = !now || now->revision != revision;
-    store_object_unref(now);
-    if (is_other) /* even if the client sent no resourceVersion; it may retry */
+    struct store_object *newest = large_get_pending(call);
+    bool is_other = !newest || newest->revision != revision;
+    store_object_unref(newest);
+    if (is_other) /* also if the client sent no resourceVersion; the client may retry */
         api_conflict(call, call->route.name, &large->err);
     if (is_other || api_prepare_update_stored(call, large->object, large->old, &large->err) < 0)
         api_respond_error(call, &large->err);
@@ -115,6 +118,8 @@ static void on_large_prepared(struct loop_work *work)
     free(large);
 }
 
+/* Called when the engine is freed or the kind is removed. The pool thread cannot be stopped, so
+ * on_large_prepared() responds with an error when the thread is done. */
 static void on_large_abandoned(struct open_call *link)
 {
     struct large *large = CONTAINER_OF(link, struct large, link);
@@ -122,14 +127,16 @@ static void on_large_abandoned(struct open_call *link)
     large->is_abandoned = true;
 }
 
-/* Kinds with a hook `assign` or `admit` are excluded. These hooks use the engine and may change the
- * object, so a pool thread cannot encode the object before they have run. */
-static bool is_large(const struct api_call *call)
+/* Returns whether a pool thread may prepare the request. Not if the kind has a hook `assign` or
+ * `admit`: these hooks use the engine and may change the object, so a pool thread cannot encode the
+ * object before they have run. */
+static bool is_for_pool(const struct api_call *call)
 {
     const struct registry_hooks *hooks = api_hooks(call);
     return call->exchange->request->body_size >= LARGE_BODY && !hooks->assign && !hooks->admit;
 }
 
+/* Starts the work of the pool thread and returns at once. Takes over the reference to `stored`. */
 static void large_start(struct api_call *call, struct store_object *stored)
 {
     struct large *large = mem_zalloc(sizeof(*large));
@@ -145,7 +152,7 @@ static void large_start(struct api_call *call, struct store_object *stored)
 
 bool api_create_large(struct api_call *call)
 {
-    if (!is_large(call))
+    if (!is_for_pool(call))
         return false;
     large_start(call, NULL);
     return true;
@@ -154,7 +161,7 @@ bool api_create_large(struct api_call *call)
 bool api_update_large(struct api_call *call)
 {
     struct store_object *stored =
-        is_large(call) && call->route.sub == SUB_NONE ? large_get_pending(call) : NULL;
+        is_for_pool(call) && call->route.sub == SUB_NONE ? large_get_pending(call) : NULL;
     if (!stored)
         return false;
     bool readable = stored_is_readable(stored);

@@ -1,7 +1,8 @@
-/* LIST: joins the stored bytes into a list, or makes a Table, in one response or in pages. An
- * object that cannot be read is left out and named in a Warning header. The references to all
- * objects are taken at once, so the list shows the state of one revision. The objects are filtered
- * and written over several turns of the loop, because a list may have ten thousand objects. */
+/* Handles LIST: joins the stored bytes into a list, or makes a Table, in one response or in pages.
+ * The list leaves out an object that cannot be read, and a Warning header names it. The handler
+ * takes the references to all objects at once, so the list shows the state of one revision. It
+ * filters and writes the objects over several turns of the loop, because a list may have ten
+ * thousand objects. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -13,56 +14,63 @@
 #include <string.h>
 
 enum {
-    LIST_MAX = 256 * 1024 * 1024,
-    /* A page ends after about this many bytes, even if the client's limit allows more objects. So
-     * every list can be read in pages, even if its objects are large. */
+    LIST_MAX = 256 * 1024 * 1024, /* bytes of a response with whole objects */
+    /* If the client sets a limit, a page ends after about this many bytes, even if the limit allows
+     * more objects. So a client can read every list in pages, even if its objects are large. */
     PART_BYTES = 32 * 1024 * 1024,
-    /* The number of steps in the turn in which the request arrives. Filtering an object is one
-     * step, and writing it is another. */
+    /* The most steps in the turn in which the request arrives. Filtering an object is one step, and
+     * writing it is another. */
     STEPS_AT_ONCE = 256,
-    STEP_BYTES = 4096, /* a larger object counts as several steps */
+    STEP_BYTES = 4096, /* an object counts as one more step per this many bytes */
 };
 
-/* The store has only the newest state, so resourceVersionMatch=Exact works only for the newest
- * revision. */
+/* Checks the resourceVersion of the request. The store has only the newest state, so
+ * resourceVersionMatch=Exact works only for the newest revision, `current`. */
 static int check_version(struct api_call *call, int64_t current, struct err *err)
 {
-    int64_t asked;
-    int result = api_check_version(call, &asked, err);
+    int64_t requested;
+    int result = api_check_version(call, &requested, err);
     if (result < 0)
         return result;
-    if (asked != current && !str_is_empty(api_query(call, "resourceVersion")) &&
+    if (requested != current && !str_is_empty(api_query(call, "resourceVersion")) &&
         str_eq(api_query(call, "resourceVersionMatch"), "Exact"))
         return err_set(err, ERR_EXPIRED,
-                       "The provided resource version %" PRId64 " is no longer available", asked);
+                       "The provided resource version %" PRId64 " is no longer available",
+                       requested);
     return 0;
 }
 
-enum stage { CHOOSING, WRITING, WRITTEN };
+enum stage {
+    CHOOSING, /* list.c selects the objects of the page */
+    WRITING,  /* list.c adds these objects to the response */
+    WRITTEN,  /* the response is complete */
+};
 
+/* A list request in progress. */
 struct list {
     struct api_call *call;
     enum stage stage;
-    size_t at;             /* the next object to filter or write */
-    struct loop_task task; /* continues in the next turn */
-    /* Reports that the engine is freed or the kind is removed. Valid if is_linked. */
-    struct open_call link;
-    bool is_linked;
-    struct arena *scratch;         /* freed after each object */
-    struct buf body;               /* the response, unless `formed` is the response */
+    size_t at;             /* the position in `objects` of the next object to filter or write */
+    struct loop_task task; /* continues in the next turn of the loop */
+    struct open_call link; /* reports that the engine is freed or the kind is removed */
+    bool is_linked;        /* `link` is in the engine's list */
+    struct arena *scratch; /* reset before each object */
+    struct buf body;       /* the response, unless `formed` is the response */
     struct api_formed_list formed; /* the response, if is_formed() */
     struct api_filter filter;
-    struct list_page page;
-    struct store_object **objects; /* the first `kept` of them are in the response */
-    size_t count, kept, bytes;     /* `bytes`: the total size of the first `kept` objects */
-    int64_t revision;
-    const char *continue_; /* the token of the next page, or NULL */
-    const char *heads[2];  /* see write_object_heads() */
-    size_t remaining;      /* the number of objects after this page; 0 with a filter */
+    struct list_page page;         /* the requested page */
+    struct store_object **objects; /* references; those of left out objects are NULL */
+    size_t count;                  /* the length of `objects` */
+    size_t kept;                   /* the first `kept` objects are in the response */
+    size_t bytes;                  /* the total size of these objects */
+    int64_t revision;              /* the resourceVersion of the list */
+    const char *continue_;         /* the token of the next page; NULL: this is the last page */
+    const char *heads[2];          /* see set_object_heads() */
+    size_t remaining;              /* the number of objects after this page; 0 with a filter */
 };
 
-/* A list with a selector also warns about unreadable objects, because the selector might match
- * them. */
+/* Returns whether the object can be read and matches the selectors. Warns about each unreadable
+ * object, even if the list has a selector, because the selector might match the object. */
 static bool is_wanted(const struct list *list, struct store_object *object)
 {
     struct json *json;
@@ -108,9 +116,9 @@ static struct json *list_meta(const struct list *list)
     return meta;
 }
 
-/* Sets the two possible beginnings of a stored object: kind and apiVersion, in either order. The
- * items of a typed list are written without them. */
-static void write_object_heads(struct list *list)
+/* Sets list->heads to the two possible beginnings of a stored object: kind and apiVersion, in
+ * either order. The items of a typed list are written without this beginning. */
+static void set_object_heads(struct list *list)
 {
     const struct kube_kind *resource = list->call->route.resource;
     struct arena *arena = list->call->arena;
@@ -119,7 +127,8 @@ static void write_object_heads(struct list *list)
     list->heads[1] = arena_printf(arena, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",", kind, version);
 }
 
-/* Returns the size of the beginning that the object has, or 0 if it has neither of the two. */
+/* Returns the size of the object's beginning that is one of list->heads, or 0 if it is none of
+ * them. */
 static size_t head_size(const struct list *list, const char *data)
 {
     for (size_t i = 0; i < ARRAY_SIZE(list->heads); i++)
@@ -128,8 +137,8 @@ static size_t head_size(const struct list *list, const char *data)
     return 0;
 }
 
-/* The items of a typed list have no kind and apiVersion. The items of custom resources have
- * them. */
+/* Appends an object to the response: without kind and apiVersion in a typed list, with both in a
+ * list of custom resources. */
 static void append_item(struct list *list, const struct store_object *object)
 {
     struct arena *scratch = list->scratch;
@@ -153,6 +162,7 @@ static void append_item(struct list *list, const struct store_object *object)
     }
 }
 
+/* Writes the beginning of a list of whole objects. */
 static void begin_plain(struct list *list)
 {
     struct buf *body = &list->body;
@@ -160,17 +170,18 @@ static void begin_plain(struct list *list)
                list->call->route.resource->list_kind, api_call_version(list->call));
     json_write(list_meta(list), body);
     buf_append_str(body, ",\"items\":[");
-    write_object_heads(list);
+    set_object_heads(list);
 }
 
+/* Responds with a list of whole objects. */
 static int answer_plain(struct list *list, struct err *err)
 {
     struct buf *body = &list->body;
     buf_append_str(body, "]}\n");
     if (body->overflowed)
         return err_set(err, ERR_TOO_LARGE,
-                       "the list is larger than %d bytes: ask for parts with a limit, or for less "
-                       "with a selector",
+                       "the list is larger than %d bytes: request it in parts with a limit, or "
+                       "fewer objects with a selector",
                        LIST_MAX);
     struct http_exchange *exchange = list->call->exchange;
     http_begin(exchange, 200, "application/json", list->call->warnings, (int64_t)body->size);
@@ -179,15 +190,14 @@ static int answer_plain(struct list *list, struct err *err)
     return 0;
 }
 
-/* Whether the response is a Table or has only metadata. */
+/* Returns whether the response is a Table or has only metadata. */
 static bool is_formed(const struct list *list)
 {
     return list->call->table || list->call->partial;
 }
 
-/* Reserves the memory for the response. For a Table or metadata, this is the size of the
- * request's arena so far. For whole objects, it is twice their size, because the connection
- * copies the response. */
+/* Reserves memory for the response: for a Table or metadata, the present size of the request's
+ * arena; for whole objects, twice their size, because the connection copies the response. */
 static int list_reserve(const struct list *list, struct err *err)
 {
     struct api_call *call = list->call;
@@ -256,6 +266,7 @@ static void list_free(struct list *list)
     free(list);
 }
 
+/* Responds with the list, or with the error if `err` has one. Frees the list. */
 static void list_respond(struct list *list, struct err *err)
 {
     if (list->is_linked)
@@ -267,7 +278,8 @@ static void list_respond(struct list *list, struct err *err)
     list_free(list);
 }
 
-/* Handles one object. Returns the number of steps that it counts as. */
+/* Filters or writes one object, or begins the next stage. Returns the number of steps that this
+ * counts as. */
 static size_t list_take_step(struct list *list, struct err *err)
 {
     size_t size =
@@ -306,8 +318,10 @@ static void list_defer(struct list *list)
     loop_defer(engine_loop(call->engine), &list->task);
 }
 
-/* Continues until the turn of the loop should end. The first turn is limited to `steps_max` steps
- * instead of by time, because it may have begun long before this request. Later turns pass 0. */
+/* Continues until the list is complete or the turn of the loop should end, and then responds or
+ * defers the rest. In the turn in which the request arrives, the limit is `steps_max` steps,
+ * because the turn may have begun long before the request. In later turns `steps_max` is 0, and the
+ * limit is the time of the turn. */
 static void list_continue(struct list *list, size_t steps_max)
 {
     struct loop *loop = engine_loop(list->call->engine);

@@ -1,4 +1,4 @@
-/* See list_page.h. */
+/* Parses and makes the tokens of list pages; see list_page.h. */
 #include "engine/api/list_page.h"
 
 #include "base/base64.h"

@@ -1,4 +1,4 @@
-/* GET pods/NAME/log: checks the request and passes it to the backend that runs the pod. */
+/* Handles GET pods/NAME/log: checks the request and passes it to the nodes' backend. */
 #include "base/moment.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+/* Sets *ret to a query parameter that is a number of at least 0, or to `fallback` if it is missing.
+ * Returns -ERR_BAD_REQUEST if it is not such a number. */
 static int query_int(struct api_call *call, const char *name, int64_t fallback, int64_t *ret,
                      struct err *err)
 {
@@ -41,16 +43,17 @@ static bool has_container(const struct json *pod, const char *name)
     return false;
 }
 
+/* Sets *ret to the container that the request names, or to the only container of the pod. */
 static int choose_container(struct api_call *call, const struct json *pod, const char **ret,
                             struct err *err)
 {
     const struct json *containers = json_at(pod, "spec", "containers", NULL);
-    const char *asked = api_query(call, "container");
-    if (!str_is_empty(asked)) {
-        if (!has_container(pod, asked))
-            return err_set(err, ERR_BAD_REQUEST, "container %.63s is not valid for pod %s", asked,
-                           call->route.name);
-        *ret = asked;
+    const char *requested = api_query(call, "container");
+    if (!str_is_empty(requested)) {
+        if (!has_container(pod, requested))
+            return err_set(err, ERR_BAD_REQUEST, "container %.63s is not valid for pod %s",
+                           requested, call->route.name);
+        *ret = requested;
         return 0;
     }
     if (json_count(containers) != 1)
@@ -92,7 +95,8 @@ static int log_read_options(struct api_call *call, const struct json *pod,
     return 0;
 }
 
-/* Finds the backend that has the log. Returns an error with the reason if no backend has it. */
+/* Sets *ret to the backend. Returns -ERR_UNAVAILABLE if no node runs pods, or -ERR_BAD_REQUEST with
+ * the scheduler's reason if the pod has no node. */
 static int find_log_backend(struct api_call *call, const struct json *pod,
                             const struct engine_pod_logs *options,
                             const struct engine_pod_backend **ret, struct err *err)

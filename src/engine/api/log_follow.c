@@ -1,8 +1,9 @@
 /* Follows the log of a container that does not run yet. `kubectl apply -f … && kubectl logs -f …`
  * requests the log before the container runs, which is an error in Kubernetes. This server waits
- * while the pod is starting. If a known reason keeps the pod from starting (no node fits, no
- * image), it responds with the reason at once. Otherwise (a slow init container) it responds with
- * the reason after a timeout, because kubectl prints nothing while it waits. */
+ * while the container is starting. If a known reason keeps the container from starting (no node
+ * fits, no image), the server responds with the reason at once. Otherwise (a slow init container)
+ * the server responds with the reason after a timeout, because kubectl prints nothing while it
+ * waits. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -15,24 +16,26 @@
 /* The default of kubectl's --pod-running-timeout. */
 enum { TIMEOUT_MS = 20 * 1000 };
 
+/* A request that waits for its container. Allocated in the exchange's arena. */
 struct follower {
     struct api_call *call;
     struct engine_pod_logs options;
-    const struct json *pod; /* the newest version of the pod */
-    const char *key;
-    struct store_watch *watch;
+    const struct json *pod;    /* the newest version of the pod */
+    const char *key;           /* the key of the pod in the store */
+    struct store_watch *watch; /* reports the changes of the pod */
     struct loop_timer timeout;
-    struct open_call link;
+    struct open_call link; /* reports that the engine is freed */
 };
 
-/* Whether a container that waits for this reason will start without an action of the user. */
+/* Returns whether a container that waits for this reason starts later without an action of the
+ * user. */
 static bool is_transient_reason(const char *reason)
 {
     return str_eq(reason, "") || str_eq(reason, "ContainerCreating") ||
            str_eq(reason, "PodInitializing");
 }
 
-/* Whether the container has not run yet and no known reason keeps it from running. */
+/* Returns whether the container has not run yet and no known reason keeps it from running. */
 static bool is_container_starting(const struct json *pod, const char *container)
 {
     const struct json *status = kube_pod_container_status(pod, container);
@@ -46,6 +49,7 @@ static bool is_container_starting(const struct json *pod, const char *container)
            !json_at(status, "lastState", "terminated", NULL);
 }
 
+/* Ends the wait. The caller then sends the response. */
 static void log_follow_release(struct follower *follower)
 {
     if (follower->watch)

@@ -1,6 +1,6 @@
-/* Field ownership: sets metadata.managedFields on every create, update and patch. Ownership is
- * computed from the object that a client sent, after its defaults are set and before the server
- * adds its own fields, which have no owner. */
+/* Field ownership: sets metadata.managedFields on every create, update and patch; see write.h. The
+ * owners are computed from the object that a client sent, after its defaults are set and before the
+ * hooks of the server add fields, which have no owner. */
 #include "kube/patch/managed_fields.h"
 #include "base/str.h"
 #include "engine/api/write.h"
@@ -32,6 +32,7 @@ int api_check_field_manager(struct api_call *call, bool applies, struct err *err
     return call->invalid.count > 0 ? api_reject_options(call, err) : 0;
 }
 
+/* Returns the field manager that the request names, or a name made from its User-Agent. */
 static const char *managed_fields_manager(struct api_call *call)
 {
     const char *name = api_query(call, "fieldManager");

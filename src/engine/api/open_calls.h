@@ -1,6 +1,7 @@
-/* The list of requests that last longer than one turn of the loop and use the engine: watches,
- * waiting logs, exec, port forwarding, proxies, long lists, large bodies. The server ends all of
- * them when the engine is freed, and those of one resource when the resource is removed. */
+/* The list of requests that last longer than one turn of the loop and use the engine meanwhile:
+ * watches, waiting logs, exec, port forwarding, proxies, long lists, large bodies. engine.c ends
+ * all of them when the engine is freed, and those of one resource when the resource is no longer
+ * served. A write that waits for the disk is not in the list, because the store ends it. */
 #ifndef TRAINYARD_ENGINE_API_OPEN_CALLS_H
 #define TRAINYARD_ENGINE_API_OPEN_CALLS_H
 
@@ -8,10 +9,13 @@
 
 struct open_call {
     struct list_link link; /* in the engine's list of open calls */
+    /* Removes `call` from the list and ends the request, at once or, in large.c, when the pool
+     * thread is done. Must not remove other calls. */
     void (*end)(struct open_call *call);
     const char *storage; /* the resource of the request: kube_kind.storage */
 };
 
+/* Adds the call of a request for the resource `storage`, a string that must outlive the call. */
 static inline void open_call_add(struct list_head *calls, struct open_call *call,
                                  const char *storage, void (*end)(struct open_call *call))
 {

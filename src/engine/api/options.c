@@ -1,5 +1,5 @@
-/* Checks the options of a request: query parameters that Kubernetes validates like the fields of an
- * object. Unknown options are ignored. Invalid values are rejected. */
+/* Checks the options of a request; see write.h. Options are query parameters that Kubernetes
+ * validates like the fields of an object. Unknown options are ignored. */
 #include "base/str.h"
 #include "engine/api/write.h"
 
@@ -37,6 +37,7 @@ int api_reject_options(struct api_call *call, struct err *err)
     return err_set(err, ERR_INVALID, "%s is invalid", call->about_resource->id.kind);
 }
 
+/* Sets call->dry_run and checks dryRun. */
 static void read_dry_run(struct api_call *call)
 {
     static const char *const supported[] = {"All", NULL};
@@ -49,6 +50,7 @@ static void read_dry_run(struct api_call *call)
     field_unsupported_value(&call->invalid, "dryRun", values, supported);
 }
 
+/* Checks fieldValidation. */
 static void check_validation(struct api_call *call)
 {
     static const char *const supported[] = {"", "Ignore", "Strict", "Warn", NULL};
@@ -90,18 +92,18 @@ static void options_check_watch(struct api_call *call, const char *match)
 {
     static const char *const supported[] = {"NotOlderThan", NULL};
     static const char field[] = "resourceVersionMatch";
-    bool begins = api_query(call, "sendInitialEvents") != NULL;
-    bool fits = str_eq(match, supported[0]);
-    if (begins && !fits)
+    bool sends_initial = api_query(call, "sendInitialEvents") != NULL;
+    bool is_supported = str_eq(match, supported[0]);
+    if (sends_initial && !is_supported)
         field_forbidden(&call->invalid, field,
                         "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
     if (str_is_empty(match))
         return;
-    if (!begins)
+    if (!sends_initial)
         field_forbidden(&call->invalid, field,
                         "resourceVersionMatch is forbidden for watch unless sendInitialEvents is "
                         "provided");
-    if (!fits)
+    if (!is_supported)
         field_unsupported(&call->invalid, field, match, supported);
 }
 

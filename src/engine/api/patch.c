@@ -1,6 +1,6 @@
-/* PATCH: patches the newest version, pending writes included, and stores the result like an update.
- * No other request can change the object between the read and the write, so a patch never fails
- * because of a concurrent write. */
+/* Handles PATCH: patches the newest version of an object, pending writes included, and stores the
+ * result like an update. No other request can change the object between the read and the write. So
+ * a patch fails because of another client's write only if the patch sets a resourceVersion. */
 #include "kube/patch/patch.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -8,6 +8,8 @@
 #include "kube/object.h"
 #include "kube/schema/json_syntax_error.h"
 
+/* Sets *ret to the type of the patch. Returns -ERR_MEDIA_TYPE if the Content-Type is no patch type.
+ */
 static int patch_type(struct api_call *call, enum kube_patch_type *ret, struct err *err)
 {
     const char *type = http_header_get(call->exchange->request->headers, "Content-Type");
@@ -39,6 +41,7 @@ static int check_form(struct api_call *call, enum kube_patch_type form, const st
                    form == KUBE_PATCH_STRATEGIC ? "" : "error decoding patch: ", why);
 }
 
+/* Reads the body as a patch of this type. */
 static int read_patch(struct api_call *call, enum kube_patch_type form, struct json **ret,
                       struct err *err)
 {
@@ -68,12 +71,13 @@ int api_patch_object(struct api_call *call, const struct json *present,
     if (result < 0)
         return result;
     if (object->type != JSON_OBJECT)
-        return err_set(err, ERR_BAD_REQUEST, "the patch does not leave an object");
+        return err_set(err, ERR_BAD_REQUEST, "the result of the patch is not an object");
     call->patched = body;
     *ret = object;
     return 0;
 }
 
+/* Sets *ret to the patched object, prepared for the store. */
 static int patch_apply(struct api_call *call, const struct json *old, struct json **ret,
                        struct err *err)
 {

@@ -1,6 +1,6 @@
-/* Makes the error for a patch whose result is not a valid object of its kind. As in Kubernetes, the
- * message shows a strategic patch in Go's notation of a map. For the other patch types, it shows
- * the patched object as JSON. */
+/* Makes the error for a patch whose result is not a valid object of its kind; see write.h. As in
+ * Kubernetes, the message shows a strategic patch in Go's notation of a map. For the other patch
+ * types, it shows the patched object as JSON. */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_MAX = 64 * 1024 };
+enum { SHOWN_MAX = 64 * 1024 }; /* bytes of the patch or object in the message */
 
 static int by_name(const void *a, const void *b)
 {
@@ -28,6 +28,7 @@ static const struct json **patch_refusal_sort(struct arena *arena, const struct 
     return members;
 }
 
+/* Appends the value in Go's notation. */
 static void print_map(struct arena *arena, const struct json *value, struct buf *buf)
 {
     bool first = true;
@@ -61,7 +62,7 @@ static void print_map(struct arena *arena, const struct json *value, struct buf 
  * applies a patch to an object without them. */
 static struct json *as_go_writes(struct arena *arena, const struct json *object)
 {
-    static const char *const order[] = {
+    static const char *const first_members[] = {
         "name",       "generateName",     "namespace", "uid", "resourceVersion",
         "generation", "creationTimestamp"};
     struct json *whole = json_object(arena), *meta = json_object(arena);
@@ -70,9 +71,10 @@ static struct json *as_go_writes(struct arena *arena, const struct json *object)
     const struct json *given = json_get(whole, "metadata");
     if (!given || given->type != JSON_OBJECT)
         return whole;
-    for (size_t i = 0; i < ARRAY_SIZE(order); i++)
-        if (json_get(given, order[i]))
-            json_set(arena, meta, order[i], json_clone(arena, json_get(given, order[i])));
+    for (size_t i = 0; i < ARRAY_SIZE(first_members); i++)
+        if (json_get(given, first_members[i]))
+            json_set(arena, meta, first_members[i],
+                     json_clone(arena, json_get(given, first_members[i])));
     JSON_EACH (member, given) {
         if (!json_get(meta, member->name) && !str_eq(member->name, "managedFields"))
             json_set(arena, meta, member->name, json_clone(arena, member));

@@ -1,4 +1,5 @@
-/* CREATE and UPDATE: turns the object that a client sends into the object that is stored. */
+/* Handles CREATE and UPDATE. Turns the object that a client sends into the object to store; see
+ * write.h. Other handlers that write an object use the same functions. */
 #include "base/str.h"
 #include "engine/api/handlers.h"
 #include "engine/api/write.h"
@@ -10,6 +11,7 @@
 
 /* ---- CREATE ---------------------------------------------------------------------------------- */
 
+/* Checks that the object's namespace is that of the request, and sets it if it is missing. */
 static int check_namespace_field(struct api_call *call, struct json *object, struct err *err)
 {
     const char *given = kube_meta_namespace(object);
@@ -28,7 +30,8 @@ static int check_namespace_field(struct api_call *call, struct json *object, str
     return 0;
 }
 
-/* Returns an error if the namespace does not exist or is being deleted. */
+/* Returns -ERR_NOT_FOUND if the namespace of the request does not exist, or -ERR_FORBIDDEN if it is
+ * being deleted. */
 static int check_namespace_lives(struct api_call *call, const char *name, struct err *err)
 {
     if (!call->route.resource->id.namespaced)
@@ -54,7 +57,8 @@ static int check_namespace_lives(struct api_call *call, const char *name, struct
     return result;
 }
 
-static int check_free(struct api_call *call, const char *name, struct err *err)
+/* Returns -ERR_EXISTS if the store has an object of this name. */
+static int check_name_is_free(struct api_call *call, const char *name, struct err *err)
 {
     const char *key = stored_key(call->arena, call->route.resource, call->route.namespace_, name);
     struct store_object *stored = store_get_pending(engine_store(call->engine), key);
@@ -67,21 +71,22 @@ static int check_free(struct api_call *call, const char *name, struct err *err)
                    readable ? "" : " and cannot be read: 'kubectl delete' removes it");
 }
 
-/* Generates a name from generateName. If the name exists already, tries again, up to 7 times. A
- * pool thread cannot check whether the name exists; if it does, api_prepare_create_stored()
- * rejects the object. */
-static void ensure_name(struct api_call *call, struct json *object)
+/* Sets the name of the object from its generateName, if it has one. If an object of this name
+ * exists already, tries again, up to 7 times. A pool thread cannot check whether such an object
+ * exists; if it does, api_prepare_create_stored() returns an error. */
+static void generate_name(struct api_call *call, struct json *object)
 {
     const char *base = json_get_string(json_get(object, "metadata"), "generateName", "");
-    for (int draws = 0; draws < 8 && base[0] != '\0'; draws++) {
+    for (int tries = 0; tries < 8 && base[0] != '\0'; tries++) {
         char *name = meta_generate_name(call->arena, base);
         kube_meta_set_name(call->arena, object, name);
-        if (call->is_off_loop || check_free(call, name, NULL) == 0)
+        if (call->is_off_loop || check_name_is_free(call, name, NULL) == 0)
             break;
     }
 }
 
-/* The defaults of the schema are set first, because the defaults of the kind may depend on them. */
+/* Sets the defaults of the schema and then those of the kind's hook, which may depend on the
+ * former. */
 static void set_defaults(struct api_call *call, struct json *object)
 {
     const struct kube_kind *resource = call->route.resource;
@@ -130,7 +135,7 @@ int api_prepare_create_local(struct api_call *call, struct json *object, struct 
     if (result < 0)
         return result;
     if (kube_meta_name(object)[0] == '\0')
-        ensure_name(call, object);
+        generate_name(call, object);
     call->about_name = kube_meta_name(object);
 
     meta_prepare_create(call->arena, resource, object, loop_wall_ms(engine_loop(call->engine)));
@@ -150,13 +155,14 @@ int api_prepare_create_local(struct api_call *call, struct json *object, struct 
     return 0;
 }
 
-/* Runs the engine's `admit` hooks. `old` is NULL on create. */
+/* Runs the `admit` hook of the kind, checks the size of the object, and runs the `admit` hook for
+ * every kind. `old` is NULL on create. */
 static int prepare_admit(struct api_call *call, struct json *object, const struct json *old,
                          struct err *err)
 {
-    const struct registry_hooks *own = api_hooks(call);
+    const struct registry_hooks *hooks = api_hooks(call);
     const struct registry_hooks *common = registry_common_hooks(engine_registry(call->engine));
-    int result = own->admit ? own->admit(call, object, old, err) : 0;
+    int result = hooks->admit ? hooks->admit(call, object, old, err) : 0;
     if (result == 0)
         result = api_measure(call, object, err);
     if (result == 0 && common->admit)
@@ -168,7 +174,7 @@ int api_prepare_create_stored(struct api_call *call, struct json *object, struct
 {
     int result = check_namespace_lives(call, call->about_name, err);
     if (result == 0)
-        result = check_free(call, call->about_name, err);
+        result = check_name_is_free(call, call->about_name, err);
     return result == 0 ? prepare_admit(call, object, NULL, err) : result;
 }
 
@@ -193,6 +199,7 @@ void api_handle_create(struct api_call *call)
 
 /* ---- UPDATE ---------------------------------------------------------------------------------- */
 
+/* Checks that the object's name is that of the request. */
 static int check_name_field(struct api_call *call, const struct json *object, struct err *err)
 {
     const char *name = kube_meta_name(object);
@@ -208,9 +215,9 @@ static int check_name_field(struct api_call *call, const struct json *object, st
     return 0;
 }
 
-/* Sets the error that Kubernetes' store has for a wrong uid. `there` is "" if the object does not
- * exist. */
-static int uid_conflict(struct api_call *call, const char *wanted, const char *there,
+/* Returns -ERR_CONFLICT with the message that Kubernetes has for a wrong uid. `stored_uid` is "" if
+ * the object does not exist. */
+static int uid_conflict(struct api_call *call, const char *wanted, const char *stored_uid,
                         struct err *err)
 {
     const struct kube_kind *resource = call->route.resource;
@@ -220,7 +227,7 @@ static int uid_conflict(struct api_call *call, const char *wanted, const char *t
         "Operation cannot be fulfilled on %s \"%s\": StorageError: invalid object, Code: "
         "4, Key: /registry%s, ResourceVersion: 0, AdditionalErrorMsg: Precondition "
         "failed: UID in precondition: %.64s, UID in object meta: %s",
-        kube_resource_text(call->arena, &resource->id), call->route.name, key, wanted, there);
+        kube_resource_text(call->arena, &resource->id), call->route.name, key, wanted, stored_uid);
 }
 
 int api_check_identity(struct api_call *call, struct json *object, const struct json *old,
@@ -248,7 +255,7 @@ int api_check_identity(struct api_call *call, struct json *object, const struct 
 
 /* Copies a member from `source` to `target`. Removes the member from `target` if `source` lacks
  * it. */
-static void take_member(struct arena *arena, struct json *target, const struct json *source,
+static void copy_member(struct arena *arena, struct json *target, const struct json *source,
                         const char *name)
 {
     const struct json *value = json_get(source, name);
@@ -260,13 +267,13 @@ static void take_member(struct arena *arena, struct json *target, const struct j
 
 /* Replaces `object` by a copy of `old` that has only the part of the subresource from `object`: the
  * status, or the finalizers of a namespace's spec. */
-static void take_subresource(struct api_call *call, struct json *object, const struct json *old)
+static void merge_subresource(struct api_call *call, struct json *object, const struct json *old)
 {
     struct json *whole = json_clone(call->arena, old);
     if (call->route.sub == SUB_STATUS)
-        take_member(call->arena, whole, object, "status");
+        copy_member(call->arena, whole, object, "status");
     else
-        take_member(call->arena, json_ensure_object(call->arena, whole, "spec"),
+        copy_member(call->arena, json_ensure_object(call->arena, whole, "spec"),
                     json_get(object, "spec"), "finalizers");
     *object = *whole;
 }
@@ -283,7 +290,7 @@ int api_prepare_update_local(struct api_call *call, struct json *object, const s
     if (result < 0)
         return result;
     if (call->route.sub != SUB_NONE) {
-        take_subresource(call, object, old);
+        merge_subresource(call, object, old);
         if (hooks->status && (result = hooks->status(call, object, err)) < 0)
             return result;
         if (resource->whole)
@@ -294,7 +301,7 @@ int api_prepare_update_local(struct api_call *call, struct json *object, const s
         return result == 0 ? api_measure(call, object, err) : result;
     }
     if (kube_kind_has_status(resource))
-        take_member(call->arena, object, old, "status");
+        copy_member(call->arena, object, old, "status");
     set_defaults(call, object);
     result = api_track_fields(call, object, old, err);
     if (result < 0)

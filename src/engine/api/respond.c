@@ -1,4 +1,5 @@
-/* Sends responses: an object as JSON or as a Table, an error as a Status with details. */
+/* Sends responses: an object as JSON, as a Table or as its metadata; an error as a Status with
+ * details; see call.h. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/call.h"
@@ -9,7 +10,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { ANSWER_MAX = 256 * 1024 * 1024, PIECE_MAX = 256 * 1024 };
+enum {
+    RESPONSE_MAX = 256 * 1024 * 1024, /* bytes of a response that is made from a tree */
+    PIECE_MAX = 256 * 1024,           /* bytes that api_respond_stored() writes at once */
+};
 
 static const char JSON_TYPE[] = "application/json";
 
@@ -25,14 +29,14 @@ static void respond_tree(struct http_exchange *exchange, int status, const struc
                          const struct json *json)
 {
     _cleanup_buf_ struct buf body;
-    buf_init(&body, ANSWER_MAX);
+    buf_init(&body, RESPONSE_MAX);
     json_write(json, &body);
     buf_append_char(&body, '\n');
     if (body.overflowed) {
         struct err err;
         err_set(&err, ERR_TOO_LARGE,
                 "the response is larger than %d bytes: ask for fewer objects with a selector",
-                ANSWER_MAX);
+                RESPONSE_MAX);
         engine_respond_error(exchange, &err);
         return;
     }
@@ -50,8 +54,8 @@ void engine_write_refusal(int status, const char *sentence, struct buf *body)
     buf_append_char(body, '\n');
 }
 
-/* Whether a Status with this code names an object, as in Kubernetes. Other codes are about the
- * request. */
+/* Returns whether a Status with this code names an object, as in Kubernetes. The other codes are
+ * about the request. */
 static bool has_details(enum err_code code)
 {
     switch (code) {
@@ -124,6 +128,7 @@ void api_respond_error(struct api_call *call, const struct err *err)
     respond_tree(call->exchange, err_info(err->code)->http_status, call->warnings, status);
 }
 
+/* Responds with a Table that has one row. */
 static void respond_table(struct api_call *call, int status, const struct json *object)
 {
     struct err err = ERR_INIT;
@@ -155,12 +160,12 @@ void api_respond_bytes(struct api_call *call, int status, const char *data, size
         api_respond_json(call, status, object);
 }
 
-/* A large object that is being sent in pieces. The store owns the bytes. They are not copied,
- * because a copy would block the loop for milliseconds. */
+/* A large object that is being sent in pieces, because writing it at once would block the loop for
+ * milliseconds. Allocated in the exchange's arena. */
 struct pieces {
-    struct store_object *object;
-    const char *data;
-    size_t left;
+    struct store_object *object; /* a reference, which keeps `data` valid */
+    const char *data;            /* the next byte to send */
+    size_t left;                 /* the number of bytes that are not written yet */
 };
 
 static void pieces_canceled(struct http_exchange *exchange)
@@ -182,7 +187,7 @@ static void pieces_write(struct http_exchange *exchange)
     exchange->on_drain = NULL;
     exchange->on_cancel = NULL;
     store_object_unref(pieces->object);
-    http_end(exchange); /* also frees `pieces` */
+    http_end(exchange); /* also frees the arena with `pieces` */
 }
 
 void api_respond_stored(struct api_call *call, int status, const struct store_object *object)
@@ -207,13 +212,13 @@ void api_respond_stored(struct api_call *call, int status, const struct store_ob
 void api_respond_json(struct api_call *call, int status, const struct json *json)
 {
     if (call->route.older || call->route.resource->definition) {
-        struct json *seen = json_clone(call->arena, json);
-        api_convert_out(call, call->arena, seen);
-        json = seen;
+        struct json *converted = json_clone(call->arena, json);
+        api_convert_out(call, call->arena, converted);
+        json = converted;
     }
     const char *kind = json_get_string(json, "kind", "");
-    bool whole = str_eq(kind, call->route.resource->id.kind);
-    if (call->partial && whole)
+    bool is_route_kind = str_eq(kind, call->route.resource->id.kind);
+    if (call->partial && is_route_kind)
         json = api_as_partial(call, call->arena, json);
     if (call->table && !kube_status_is_status(json) && !str_eq(kind, "Table"))
         respond_table(call, status, json);

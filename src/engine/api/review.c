@@ -1,5 +1,6 @@
-/* Responds to reviews, which are never stored: `kubectl auth can-i` (one permission), `kubectl auth
- * can-i --list` (all permissions) and `kubectl auth whoami`. */
+/* Handles the creation of reviews. A review asks a question about its sender and is never stored:
+ * `kubectl auth can-i` (one permission), `kubectl auth can-i --list` (all permissions) and `kubectl
+ * auth whoami` (the identity). */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"
@@ -44,13 +45,15 @@ static int review_access(struct api_call *call, const struct json *review, struc
 
 /* ---- Self reviews of rules ------------------------------------------------------------------- */
 
+/* The rules of the user. */
 struct listing {
     struct arena *arena;
     struct json *resources, *paths;
 };
 
-static void review_take(struct arena *arena, struct json *target, const struct json *rule,
-                        const char *member)
+/* Copies a list of the rule to `target`, unless it is empty. */
+static void review_copy_list(struct arena *arena, struct json *target, const struct json *rule,
+                             const char *member)
 {
     const struct json *list = json_get(rule, member);
     if (json_count(list) > 0)
@@ -65,13 +68,13 @@ static bool list_rule(void *context, const struct access_grant *grant)
     if (!grant->rule)
         return false;
     if (json_count(json_get(grant->rule, "nonResourceURLs")) > 0) {
-        review_take(listing->arena, rule, grant->rule, "verbs");
-        review_take(listing->arena, rule, grant->rule, "nonResourceURLs");
+        review_copy_list(listing->arena, rule, grant->rule, "verbs");
+        review_copy_list(listing->arena, rule, grant->rule, "nonResourceURLs");
         json_append(listing->paths, rule);
         return false;
     }
     for (size_t i = 0; i < ARRAY_SIZE(members); i++)
-        review_take(listing->arena, rule, grant->rule, members[i]);
+        review_copy_list(listing->arena, rule, grant->rule, members[i]);
     json_append(listing->resources, rule);
     return false;
 }

@@ -1,4 +1,4 @@
-/* See route.h. */
+/* Parses the paths of requests; see route.h. */
 #include "engine/api/route.h"
 
 #include "base/mem.h"
@@ -14,13 +14,14 @@ static int not_found(struct err *err)
     return err_set(err, ERR_NOT_FOUND, "the server could not find the requested resource");
 }
 
+/* Returns whether the segments after the version have the form namespaces/NAMESPACE/…. */
 static bool inside_namespace(const char *const *rest, size_t count)
 {
     return count >= 3 && str_eq(rest[0], "namespaces");
 }
 
-/* Sets the error for an unknown subresource. For a subresource of Kubernetes that this server
- * lacks, the message says what to do instead. */
+/* Returns -ERR_NOT_FOUND for an unknown subresource. For a subresource of Kubernetes that this
+ * server lacks, returns -ERR_UNSUPPORTED with a message that says what to do instead. */
 static int no_subresource(const struct kube_kind *resource, const char *sub, struct err *err)
 {
     static const struct {
@@ -54,6 +55,8 @@ static size_t route_split(struct arena *arena, const char *path, const char *seg
     }
 }
 
+/* Sets *ret to the verb of the method. Returns -ERR_METHOD if the route does not allow the method.
+ */
 static int verb_of(struct arena *arena, const char *method, const char *query,
                    const struct route *route, enum kube_verb *ret, struct err *err)
 {
@@ -188,7 +191,7 @@ int route_parse(struct arena *arena, const struct registry *registry, const char
     if (result < 0)
         return result;
     unsigned allowed = sub ? sub->verbs : route.resource->verbs;
-    /* A request for all namespaces can only read. */
+    /* A request for all namespaces can only list and watch. */
     if (route.resource->id.namespaced && !route.namespace_[0])
         allowed &= VERB_LIST | VERB_WATCH;
     if (!(allowed & route.verb))

@@ -1,6 +1,7 @@
-/* GET, PUT and PATCH of NAME/scale: shows the number of replicas of an object as an autoscaling/v1
- * Scale, so that clients such as `kubectl scale` do not depend on the kind. struct kube_scale_paths
- * gives the path to the number for each kind, so this file does not depend on the kind either. */
+/* Handles GET, PUT and PATCH of NAME/scale: shows and changes the number of replicas of an object
+ * as an autoscaling/v1 Scale, so that clients such as `kubectl scale` do not depend on the kind.
+ * This file does not depend on the kind either, because struct kube_scale_paths has the path to the
+ * number. */
 #include "kube/kinds/scale.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -25,13 +26,16 @@ static const struct kube_kind SCALE = {
     .api_version = "autoscaling/v1",
 };
 
-static const struct kube_scale_paths *scale_of(const struct api_call *call)
+/* Returns the paths of the kind of the request. */
+static const struct kube_scale_paths *scale_paths_of(const struct api_call *call)
 {
     return kube_subresource(call->route.resource, "scale")->scale;
 }
 
 /* ---- The number in the object ---------------------------------------------------------------- */
 
+/* Returns the member with this name, or NULL. With `any_case`, the case does not matter if no
+ * member has exactly this name. */
 static struct json *scale_find_member(const struct json *object, const char *name, bool any_case)
 {
     struct json *found = json_get(object, name);
@@ -56,13 +60,13 @@ static struct json *scale_find(struct api_call *call, const struct json *object,
     for (size_t i = 0; i < count; i++) {
         if (ret_parent)
             *ret_parent = at && at->type == JSON_OBJECT ? at : NULL;
-        at = scale_find_member(at, names[i], str_eq(names[i], scale_of(call)->any_case));
+        at = scale_find_member(at, names[i], str_eq(names[i], scale_paths_of(call)->any_case));
     }
     return at;
 }
 
-/* Returns the names of the members that exist in place of the missing object, for an error message:
- * for "spec.tfReplicaSpecs.Worker.replicas", the members of spec.tfReplicaSpecs. */
+/* Returns the names of the members that exist beside the missing object, for an error message: for
+ * "spec.tfReplicaSpecs.Worker.replicas", the members of spec.tfReplicaSpecs. */
 static const char *scale_alternatives(struct api_call *call, const struct json *object,
                                       const char *path)
 {
@@ -78,7 +82,8 @@ static const char *scale_alternatives(struct api_call *call, const struct json *
     return *text ? text : "nothing";
 }
 
-/* Creates the missing objects on the path to the number. */
+/* Creates the missing objects on the path to the number. Returns the object that contains the
+ * number. */
 static struct json *make_parent(struct api_call *call, struct json *object, const char *path)
 {
     size_t count;
@@ -94,9 +99,9 @@ static struct json *make_parent(struct api_call *call, struct json *object, cons
 static int find_replicas(struct api_call *call, struct json *object, struct json **ret_parent,
                          const struct json **ret_number, struct err *err)
 {
-    const char *path = scale_of(call)->spec_path;
+    const char *path = scale_paths_of(call)->spec_path;
     const struct json *number = scale_find(call, object, path, ret_parent);
-    if (!*ret_parent && scale_of(call)->makes_spec)
+    if (!*ret_parent && scale_paths_of(call)->makes_spec)
         *ret_parent = make_parent(call, object, path);
     if (!*ret_parent)
         return err_set(err, ERR_BAD_REQUEST,
@@ -120,14 +125,14 @@ static const char *selector_text(struct api_call *call, const struct json *value
     return json_text(value);
 }
 
-/* Makes the Scale of an object. Built-in kinds have 1 replica by default, custom resources have
- * 0. */
+/* Sets *ret to the Scale of an object. If the object has no number, the Scale has 1 replica for a
+ * built-in kind and 0 for a custom resource. */
 static int make_scale(struct api_call *call, struct json *object, struct json **ret,
                       struct err *err)
 {
-    static const char *const kept[] = {"name", "namespace", "uid", "resourceVersion",
-                                       "creationTimestamp"};
-    const struct kube_scale_paths *scale = scale_of(call);
+    static const char *const copied[] = {"name", "namespace", "uid", "resourceVersion",
+                                         "creationTimestamp"};
+    const struct kube_scale_paths *scale = scale_paths_of(call);
     struct arena *arena = call->arena;
     struct json *parent;
     const struct json *number;
@@ -138,10 +143,10 @@ static int make_scale(struct api_call *call, struct json *object, struct json **
     json_set_string(arena, made, "kind", KUBE_SCALES.kind);
     json_set_string(arena, made, "apiVersion", SCALE.api_version);
     struct json *meta = json_ensure_object(arena, made, "metadata");
-    for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
-        const struct json *value = json_get(json_get(object, "metadata"), kept[i]);
+    for (size_t i = 0; i < ARRAY_SIZE(copied); i++) {
+        const struct json *value = json_get(json_get(object, "metadata"), copied[i]);
         if (value)
-            json_set(arena, meta, kept[i], json_clone(arena, value));
+            json_set(arena, meta, copied[i], json_clone(arena, value));
     }
     struct json *spec = json_ensure_object(arena, made, "spec");
     int64_t replicas = number ? number->integer : scale->makes_spec ? 0 : 1;
@@ -167,7 +172,7 @@ static int scale_check_kind(const struct json *scale, bool applies, struct err *
 {
     if (applies && (!json_get(scale, "kind") || !json_get(scale, "apiVersion")))
         return err_set(err, ERR_BAD_REQUEST,
-                       "what is applied must have an apiVersion and a kind: \"%s\" and \"%s\"",
+                       "the applied Scale must have apiVersion \"%s\" and kind \"%s\"",
                        SCALE.api_version, KUBE_SCALES.kind);
     const char *kind = json_get_string(scale, "kind", KUBE_SCALES.kind);
     const char *version = json_get_string(scale, "apiVersion", SCALE.api_version);
@@ -179,8 +184,8 @@ static int scale_check_kind(const struct json *scale, bool applies, struct err *
     return 0;
 }
 
-/* Reads the new Scale: the body of the request, or the present Scale with the patch applied. The
- * body of a server-side apply must have kind and apiVersion. */
+/* Sets *ret to the new Scale: the body of the request, or the present Scale with the patch applied.
+ * The body of a server-side apply must have kind and apiVersion. */
 static int scale_read_desired(struct api_call *call, const struct json *present, bool applies,
                               struct json **ret, struct err *err)
 {
@@ -203,10 +208,11 @@ static int scale_read_desired(struct api_call *call, const struct json *present,
     result = schema_decode(call->arena, &TYPE_SCALE, SCHEMA_FORM_TYPED, *ret, NULL, err);
     if (result < 0)
         return err_wrap(err, "Scale in version \"v1\" cannot be handled as a Scale");
-    return result < 0 ? result : api_check_identity(call, *ret, present, err);
+    return api_check_identity(call, *ret, present, err);
 }
 
-/* A missing number means 0, because Go clients leave out a number that is 0. */
+/* Sets *ret to the number of replicas in the Scale. A missing number means 0, because Go clients
+ * leave out a number that is 0. */
 static int scale_read_number(struct api_call *call, const struct json *scale, int64_t *ret,
                              struct err *err)
 {
@@ -225,7 +231,7 @@ static int scale_read_number(struct api_call *call, const struct json *scale, in
 /* Returns the path to the number, with the member names in the case that this object uses. */
 static char **scale_path_of(struct api_call *call, const struct json *object, size_t *ret_count)
 {
-    const struct kube_scale_paths *scale = scale_of(call);
+    const struct kube_scale_paths *scale = scale_paths_of(call);
     char **names = str_split(call->arena, scale->spec_path, '.', ret_count);
     for (size_t i = 0; i < *ret_count && object; i++) {
         object = scale_find_member(object, names[i], str_eq(names[i], scale->any_case));
@@ -244,7 +250,7 @@ static void scale_track_fields(struct api_call *call, struct json *object)
     managed_fields_move(call->arena, &write, object, (const char *const *)names);
 }
 
-/* Runs the checks of an update on the scaled object. */
+/* Checks the scaled object as on an update: by the validation and the `admit` hook of its kind. */
 static int check_object(struct api_call *call, struct json *object, const struct json *old,
                         struct err *err)
 {
@@ -260,6 +266,7 @@ static int check_object(struct api_call *call, struct json *object, const struct
     return hooks->admit ? hooks->admit(call, object, old, err) : 0;
 }
 
+/* Sets the number of replicas in the object. */
 static int scale_set_number(struct api_call *call, struct json *object, int64_t replicas,
                             struct err *err)
 {
@@ -268,7 +275,7 @@ static int scale_set_number(struct api_call *call, struct json *object, int64_t 
     int result = find_replicas(call, object, &parent, &number, err);
     if (result < 0)
         return result;
-    const char *path = scale_of(call)->spec_path;
+    const char *path = scale_paths_of(call)->spec_path;
     const char *name = strrchr(path, '.');
     bool changes = !number || number->integer != replicas;
     json_set_int(call->arena, parent, name ? name + 1 : path, replicas);
@@ -293,9 +300,10 @@ static int apply_number(struct api_call *call, const struct json *old, int64_t r
     return apply_config(arena, &write, old, config, force, ret, ret_conflicts, err);
 }
 
-/* Sets *ret to the object with the new number of replicas. */
-static int scale_rescale(struct api_call *call, const struct json *old, const struct json *present,
-                         struct json **ret, struct apply_conflicts *ret_conflicts, struct err *err)
+/* Sets *ret to the object with the new number of replicas, which it reads from the request. Sets
+ * *ret_conflicts if a server-side apply fails because of conflicts. */
+static int scale_change(struct api_call *call, const struct json *old, const struct json *present,
+                        struct json **ret, struct apply_conflicts *ret_conflicts, struct err *err)
 {
     bool applies = call->route.verb == VERB_PATCH && api_is_apply(call);
     struct json *wanted;
@@ -313,7 +321,8 @@ static int scale_rescale(struct api_call *call, const struct json *old, const st
     return result < 0 ? result : check_object(call, *ret, old, err);
 }
 
-/* A GET reads the version that is on disk. A write starts from the pending version. */
+/* Loads the scaled object. For a GET, this is the version on disk. For a write, it is the newest
+ * version, pending writes included. */
 static int scale_load(struct api_call *call, struct json **ret, int64_t *ret_revision,
                       struct err *err)
 {
@@ -330,7 +339,7 @@ static int scale_load(struct api_call *call, struct json **ret, int64_t *ret_rev
     return result;
 }
 
-/* Stores the object and responds with its new Scale. */
+/* Queues a write of the object. Responds with the object's new Scale when the object is on disk. */
 static void scale_commit(struct api_call *call, struct json *object, int64_t revision)
 {
     struct store *store = engine_store(call->engine);
@@ -361,7 +370,7 @@ void api_handle_scale(struct api_call *call)
     }
     struct json *object;
     struct apply_conflicts conflicts = {0};
-    int result = scale_rescale(call, old, present, &object, &conflicts, &err);
+    int result = scale_change(call, old, present, &object, &conflicts, &err);
     if (conflicts.causes)
         api_respond_conflicts(call, &err, &conflicts);
     else if (result < 0)

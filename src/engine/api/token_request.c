@@ -1,5 +1,6 @@
-/* POST serviceaccounts/NAME/token: takes a TokenRequest and returns it with a token in its status.
- * Used by `kubectl create token`, and by the node for the pods that it starts. */
+/* Handles POST serviceaccounts/NAME/token: takes a TokenRequest and responds with the same request
+ * and a token in its status. `kubectl create token` sends this request, and so does the node for
+ * the pods that it starts. */
 #include "base/moment.h"
 #include "base/str.h"
 #include "engine/access/token.h"
@@ -14,7 +15,8 @@ enum {
     AUDIENCES_MAX = 16,
 };
 
-/* Rejects an invalid lifetime with the error of an invalid object. */
+/* Returns -ERR_INVALID for an invalid lifetime. The Status of the response names the TokenRequest.
+ */
 static int reject_lifetime(struct api_call *call, const struct json *life, const char *why,
                            struct err *err)
 {
@@ -33,7 +35,9 @@ static int read_lifetime(struct api_call *call, const struct json *spec, int64_t
     *ret = LIFE_DEFAULT_S;
     if (!life || life->type == JSON_NULL)
         return 0;
-    if (life->type != JSON_INT || life->integer < LIFE_MIN_S)
+    if (life->type != JSON_INT)
+        return reject_lifetime(call, life, "must be a whole number of seconds", err);
+    if (life->integer < LIFE_MIN_S)
         return reject_lifetime(call, life, "may not specify a duration less than 10 minutes", err);
     if (life->integer > LIFE_MAX_S)
         return reject_lifetime(call, life, "may not specify a duration larger than 10 years", err);
@@ -53,8 +57,9 @@ static int check_audiences(const struct json *audiences, struct err *err)
                          AUDIENCES_MAX);
 }
 
-/* Checks the pod that the token is bound to. The pod must exist and run as this service account.
- * If the reference has a uid, the pod must have this uid. */
+/* If the request has a reference to a pod, binds the token to the pod: sets claims->pod and
+ * claims->pod_uid. The pod must exist and run as this service account. If the reference has a uid,
+ * the pod must have this uid. */
 static int read_pod(struct api_call *call, const struct json *reference,
                     struct token_claims *claims, struct err *err)
 {
@@ -93,11 +98,12 @@ static int read_pod(struct api_call *call, const struct json *reference,
     return 0;
 }
 
+/* Makes the token and sets the status of the request. */
 static int token_request_issue(struct api_call *call, const struct json *request,
                                const struct json *account, struct json *status, struct err *err)
 {
     const struct json *spec = json_get(request, "spec");
-    const struct engine_seal *seal = engine_seal(call->engine);
+    const struct engine_signer *signer = engine_signer(call->engine);
     struct token_claims claims = {
         .namespace_ = call->route.namespace_,
         .account = call->route.name,
@@ -109,14 +115,14 @@ static int token_request_issue(struct api_call *call, const struct json *request
     const char *token = NULL;
     char expires[MOMENT_TEXT_MAX];
     int result;
-    if (!seal->make)
+    if (!signer->sign)
         return err_set(err, ERR_UNSUPPORTED, "this server has no key to sign tokens with");
     if ((result = read_lifetime(call, spec, &life_s, err)) < 0 ||
         (result = check_audiences(claims.audiences, err)) < 0 ||
         (result = read_pod(call, json_get(spec, "boundObjectRef"), &claims, err)) < 0)
         return result;
     claims.expires_s = claims.issued_s + life_s;
-    result = token_make(call->arena, seal, &claims, &token, err);
+    result = token_make(call->arena, signer, &claims, &token, err);
     if (result < 0)
         return result;
     moment_format(claims.expires_s * 1000, expires);

@@ -1,6 +1,6 @@
-/* Checks the resourceVersion of a read. A client sends it to avoid reading a state that is older
- * than the state it has seen. The server has only the newest state. A request for a later version
- * fails with a timeout: the client has seen another store, or must wait. */
+/* Checks the resourceVersion of a read; see call.h. A client sends it to avoid reading a state that
+ * is older than the state it has seen. The server has only the newest state. A request for a later
+ * version fails with a timeout: the client has seen another store, or must wait. */
 #include "base/str.h"
 #include "engine/api/call.h"
 #include "kube/status.h"
@@ -22,19 +22,19 @@ int api_parse_version(const char *text, int64_t *ret, struct err *err)
 int api_check_version(struct api_call *call, int64_t *ret, struct err *err)
 {
     const char *text = api_query(call, "resourceVersion");
-    int64_t current = store_revision(engine_store(call->engine)), asked = 0;
-    int result = str_is_empty(text) ? 0 : api_parse_version(text, &asked, err);
+    int64_t current = store_revision(engine_store(call->engine)), requested = 0;
+    int result = str_is_empty(text) ? 0 : api_parse_version(text, &requested, err);
     if (result < 0)
         return result;
-    if (asked > current)
+    if (requested > current)
         return err_set(err, ERR_TIMEOUT,
-                       "Timeout: Too large resource version: %" PRId64 ", current: %" PRId64, asked,
-                       current);
-    *ret = asked;
+                       "Timeout: Too large resource version: %" PRId64 ", current: %" PRId64,
+                       requested, current);
+    *ret = requested;
     return 0;
 }
 
-/* Clients recognise this timeout by its cause. They list again instead of repeating the request. */
+/* Clients recognise this timeout by its cause, and list again without a resourceVersion. */
 struct json *api_too_new_status(struct arena *arena, const struct err *err)
 {
     struct json *causes = json_array(arena);

@@ -1,6 +1,6 @@
 /* Writes an object into the store: sets its resourceVersion, queues the write, and responds when
- * the object is on disk. All handlers write through this file. Only bootstrap.c, stored_remove()
- * and admission/quota_write.c write to the store directly. */
+ * the object is on disk; see write.h. All handlers write through this file. In the engine, only
+ * bootstrap.c, stored_remove() and admission/quota_write.c also write to the store. */
 #include "engine/api/write.h"
 
 #include "base/mem.h"
@@ -19,8 +19,8 @@
 /* A write that waits for the disk. If the client disconnects meanwhile, the exchange and `call` are
  * freed, but the write continues. */
 struct write {
-    struct api_call *call; /* NULL: the client is gone */
-    int status;
+    struct api_call *call;     /* NULL: the client is gone */
+    int status;                /* the HTTP status of the response if the write succeeds */
     const struct json *answer; /* the response; NULL: the written object */
 };
 
@@ -123,20 +123,21 @@ static const char *write_key_of(struct api_call *call, const struct json *object
                       kube_meta_name(object));
 }
 
-/* Whether the write changes the condition DiskPressure of a node. */
+/* Returns whether the write changes the condition DiskPressure of a node. */
 static bool changes_disk_pressure(struct api_call *call, const char *key, const struct json *object)
 {
     struct store_object *stored = store_get_pending(engine_store(call->engine), key);
     struct json *old = NULL;
-    bool news = stored && stored_read(call->arena, stored, &old, NULL) == 0 &&
-                kube_condition_is_true(old, "DiskPressure") !=
-                    kube_condition_is_true(object, "DiskPressure");
+    bool changes = stored && stored_read(call->arena, stored, &old, NULL) == 0 &&
+                   kube_condition_is_true(old, "DiskPressure") !=
+                       kube_condition_is_true(object, "DiskPressure");
     store_object_unref(stored);
-    return news;
+    return changes;
 }
 
-/* Whether the write may use the disk space that is reserved for a full disk. Deletions may.
- * While the store accepts no new objects, a node may also change its condition DiskPressure. */
+/* Returns whether the write may use the disk space that the store reserves for a full disk. It may
+ * if the object is being deleted. While the store refuses other writes, it also may if it changes
+ * the condition DiskPressure of a node. */
 static bool uses_reserve(struct api_call *call, const char *key, const struct json *object)
 {
     if (kube_meta_is_deleting(object))
@@ -170,8 +171,9 @@ int api_queue_put(struct api_call *call, struct json *object, int64_t expected, 
                : queue_bytes(call, object, data.data, data.size, expected, done, context, err);
 }
 
-static void remove_leftovers(struct api_call *call, const struct kube_kind *resource,
-                             const char *namespace_)
+/* Queues the removal of the unreadable objects of a resource, in a namespace or ("") everywhere. */
+static void remove_unreadable_objects(struct api_call *call, const struct kube_kind *resource,
+                                      const char *namespace_)
 {
     struct store *store = engine_store(call->engine);
     struct store_object **objects;
@@ -185,10 +187,10 @@ static void remove_leftovers(struct api_call *call, const struct kube_kind *reso
     free(objects);
 }
 
-/* Removes the unreadable objects of a namespace or definition that is removed. A namespace or
- * definition is removed when lists show none of its objects, but lists leave out unreadable
- * objects. */
-static void remove_unlisted(struct api_call *call, const struct json *object)
+/* If `object` is a namespace or a definition, also removes the unreadable objects that belong to
+ * it. A namespace or definition is removed when lists show none of its objects, but lists leave out
+ * unreadable objects. */
+static void remove_content(struct api_call *call, const struct json *object)
 {
     const char *name = kube_meta_name(object), *storage = call->route.resource->storage;
     bool space = str_eq(storage, "namespaces"), definition = str_eq(storage, DEFINITION_STORAGE);
@@ -196,9 +198,9 @@ static void remove_unlisted(struct api_call *call, const struct json *object)
     for (size_t i = 0;
          (space || definition) && (resource = registry_at(engine_registry(call->engine), i)); i++) {
         if (space && resource->id.namespaced && !resource->transient)
-            remove_leftovers(call, resource, name);
+            remove_unreadable_objects(call, resource, name);
         else if (definition && str_eq(resource->storage, name))
-            remove_leftovers(call, resource, "");
+            remove_unreadable_objects(call, resource, "");
     }
 }
 
@@ -211,10 +213,11 @@ int api_queue_removal(struct api_call *call, struct json *object, int64_t expect
         result = store_delete(engine_store(call->engine), write_key_of(call, object), data.data,
                               data.size, expected, done, context, err);
     if (result == 0)
-        remove_unlisted(call, object);
+        remove_content(call, object);
     return result;
 }
 
+/* Queues the removal of the object. Responds with `answer` (NULL: the object). */
 static void write_remove(struct api_call *call, struct json *object, int64_t expected,
                          const struct json *answer)
 {
@@ -264,8 +267,8 @@ void api_commit_encoded(struct api_call *call, const struct json *object,
 {
     struct err err = ERR_INIT;
     const char *version = next_version(call);
-    /* The revision is shorter than the gap. Moves the bytes before the gap, which are usually few.
-     * This is cheaper than copying the object. */
+    /* The revision is shorter than the gap. To close the gap, this moves the bytes before it, which
+     * are usually few, and not the bytes after it. */
     size_t size = strlen(version), shift = encoded->gap_size - size;
     char *data = encoded->data.data + shift;
     memmove(data, encoded->data.data, encoded->gap_at);

@@ -1,4 +1,4 @@
-/* See claim_binder.h. */
+/* Decides the next step of a claim or volume; see claim_binder.h. */
 #include "engine/controllers/claim_binder.h"
 
 #include "base/str.h"
@@ -30,10 +30,10 @@ bool claim_pod_has_ended(const struct json *pod)
            json_get_int(json_get(pod, "metadata"), "deletionGracePeriodSeconds", 1) == 0;
 }
 
-/* Whether the claim was created for this pod, and the pod has not ended. A pod that has ended must
- * not keep its ephemeral claim: the foreground deletion of a pod waits until its claims are
- * deleted. */
-static bool was_made_for(struct arena *arena, const struct json *claim, const struct json *pod)
+/* Returns whether the ephemeral claim was created for this pod and the pod has not ended. A pod
+ * that has ended must not keep its ephemeral claim: the foreground deletion of a pod waits until
+ * its claims are deleted. */
+static bool pod_keeps_claim(struct arena *arena, const struct json *claim, const struct json *pod)
 {
     return !claim_pod_has_ended(pod) && !kube_pod_claim_rejection(arena, pod, claim);
 }
@@ -47,7 +47,7 @@ bool claim_is_used_by(const struct json *claim, const struct json *pod)
     JSON_EACH (volume, json_get(spec, "volumes")) {
         const char *name = kube_pod_claim_name(arena, pod, volume);
         if (name && str_eq(name, kube_meta_name(claim)) &&
-            (!json_get(volume, "ephemeral") || was_made_for(arena, claim, pod)))
+            (!json_get(volume, "ephemeral") || pod_keeps_claim(arena, claim, pod)))
             return true;
     }
     return false;
@@ -74,21 +74,21 @@ static void claim_copy_member(struct arena *arena, struct json *target, const ch
 struct json *claim_make_volume(struct arena *arena, const struct json *claim,
                                const struct json *class_)
 {
-    const struct json *asked = json_get(claim, "spec");
+    const struct json *claim_spec = json_get(claim, "spec");
     const char *name = claim_volume_name(arena, claim);
-    bool of_pod = str_eq(json_get_string(kube_meta_controller(claim), "kind", ""), "Pod");
+    bool is_ephemeral = str_eq(json_get_string(kube_meta_controller(claim), "kind", ""), "Pod");
     struct json *volume = kube_object_make(arena, &KUBE_PVS, NULL, name);
     kube_meta_set_annotation(arena, volume, "pv.kubernetes.io/provisioned-by", CLAIM_PROVISIONER);
-    kube_meta_set_annotation(arena, volume, CLAIM_WHERE,
+    kube_meta_set_annotation(arena, volume, VOLUME_DIRECTORY_ANNOTATION,
                              arena_printf(arena, "%s/%s", kube_meta_namespace(claim),
-                                          of_pod ? name : kube_meta_name(claim)));
+                                          is_ephemeral ? name : kube_meta_name(claim)));
     struct json *spec = json_ensure_object(arena, volume, "spec");
     struct json *capacity = json_ensure_object(arena, spec, "capacity");
     claim_copy_member(arena, capacity, "storage",
-                      json_at(asked, "resources", "requests", "storage", NULL));
-    claim_copy_member(arena, spec, "accessModes", json_get(asked, "accessModes"));
-    claim_copy_member(arena, spec, "volumeMode", json_get(asked, "volumeMode"));
-    claim_copy_member(arena, spec, "storageClassName", json_get(asked, "storageClassName"));
+                      json_at(claim_spec, "resources", "requests", "storage", NULL));
+    claim_copy_member(arena, spec, "accessModes", json_get(claim_spec, "accessModes"));
+    claim_copy_member(arena, spec, "volumeMode", json_get(claim_spec, "volumeMode"));
+    claim_copy_member(arena, spec, "storageClassName", json_get(claim_spec, "storageClassName"));
     json_set_string(arena, spec, "persistentVolumeReclaimPolicy",
                     json_get_string(class_, "reclaimPolicy", "Delete"));
     json_set(arena, spec, "claimRef", claim_reference(arena, claim));
@@ -112,8 +112,8 @@ static struct json *bound_patch(struct arena *arena, const struct json *volume)
     return patch;
 }
 
-/* The patch contains the volume's resourceVersion, so that it fails if another claim takes the
- * volume first. */
+/* Returns a patch that sets the volume's claimRef. The patch contains the volume's resourceVersion,
+ * so that it fails if another claim takes the volume first. */
 static struct json *reference_patch(struct arena *arena, const struct json *volume,
                                     const struct json *claim)
 {
@@ -125,40 +125,42 @@ static struct json *reference_patch(struct arena *arena, const struct json *volu
     return patch;
 }
 
-static enum claim_step claim_wait_with_event(struct claim_event *ret_event, const char *type,
-                                             const char *reason, const char *message)
+/* Sets the event. Returns CLAIM_WAIT, the step of a claim that waits for the reason of the event.
+ */
+static enum claim_step claim_set_event(struct claim_event *ret_event, const char *type,
+                                       const char *reason, const char *message)
 {
     *ret_event = (struct claim_event){type, reason, message};
     return CLAIM_WAIT;
 }
 
-/* The next step of a claim without a volume. */
-static enum claim_step claim_find_volume(struct arena *arena, const struct claim_view *view,
-                                         struct json **ret_patch, struct claim_event *ret_event)
+/* Returns the next step of a claim for which no volume was found. */
+static enum claim_step claim_step_without_volume(struct arena *arena, const struct claim_view *view,
+                                                 struct json **ret_patch,
+                                                 struct claim_event *ret_event)
 {
     const char *named = named_volume(view->claim), *class_ = claim_class_name(view->claim);
     const char *provisioner = json_get_string(view->class_, "provisioner", "");
     if (named[0] && str_eq(claim_phase_of(view->claim), "Lost"))
         return CLAIM_DONE;
     if (named[0] && str_eq(claim_phase_of(view->claim), "Bound")) {
-        claim_wait_with_event(
-            ret_event, "Warning", "ClaimLost",
-            "Bound claim has lost its PersistentVolume. Data on the volume is lost!");
+        claim_set_event(ret_event, "Warning", "ClaimLost",
+                        "Bound claim has lost its PersistentVolume. Data on the volume is lost!");
         *ret_patch = status_patch(arena, "Lost");
         return CLAIM_LOSE;
     }
     if (named[0])
-        return claim_wait_with_event(ret_event, "Normal", "FailedBinding",
-                                     arena_printf(arena, "volume \"%s\" not found", named));
+        return claim_set_event(ret_event, "Normal", "FailedBinding",
+                               arena_printf(arena, "volume \"%s\" not found", named));
     if (class_[0] == '\0')
-        return claim_wait_with_event(
+        return claim_set_event(
             ret_event, "Normal", "FailedBinding",
             "no persistent volumes available for this claim and no storage class is set");
     if (str_eq(provisioner, "kubernetes.io/no-provisioner"))
-        return claim_wait_with_event(ret_event, "Warning", "ProvisioningFailed",
-                                     "no volume plugin matched name: kubernetes.io/no-provisioner");
+        return claim_set_event(ret_event, "Warning", "ProvisioningFailed",
+                               "no volume plugin matched name: kubernetes.io/no-provisioner");
     if (view->overdue && !str_eq(provisioner, CLAIM_PROVISIONER)) {
-        claim_wait_with_event(
+        claim_set_event(
             ret_event, "Normal", "ProvisionedHere",
             arena_printf(arena,
                          "class \"%s\" has no provisioner here: the claim gets a directory of "
@@ -167,11 +169,11 @@ static enum claim_step claim_find_volume(struct arena *arena, const struct claim
         return CLAIM_MAKE_VOLUME;
     }
     if (!view->class_)
-        return claim_wait_with_event(
+        return claim_set_event(
             ret_event, "Warning", "ProvisioningFailed",
             arena_printf(arena, "storageclass.storage.k8s.io \"%s\" not found", class_));
     if (!str_eq(provisioner, CLAIM_PROVISIONER))
-        return claim_wait_with_event(
+        return claim_set_event(
             ret_event, "Normal", "ExternalProvisioning",
             arena_printf(arena,
                          "waiting for a volume to be created, either by external "
@@ -181,28 +183,28 @@ static enum claim_step claim_find_volume(struct arena *arena, const struct claim
     return CLAIM_MAKE_VOLUME;
 }
 
-/* The next step of a claim that takes a free volume. */
+/* Returns the next step of a claim whose volume has no claim's uid in its claimRef yet. */
 static enum claim_step take_volume(struct arena *arena, const struct claim_view *view,
                                    struct json **ret_patch, struct claim_event *ret_event)
 {
     const char *mismatch = claim_mismatch(view->claim, view->volume);
     if (mismatch)
-        return claim_wait_with_event(ret_event, "Warning", "VolumeMismatch",
-                                     arena_printf(arena,
-                                                  "Cannot bind to requested volume \"%s\": %s",
-                                                  kube_meta_name(view->volume), mismatch));
+        return claim_set_event(ret_event, "Warning", "VolumeMismatch",
+                               arena_printf(arena, "Cannot bind to requested volume \"%s\": %s",
+                                            kube_meta_name(view->volume), mismatch));
     *ret_patch = reference_patch(arena, view->volume, view->claim);
     return CLAIM_PATCH_VOLUME;
 }
 
-/* Whether the class delays binding until a pod uses the claim, and no pod does yet. */
-static bool is_early(const struct claim_view *view, const char *owner)
+/* Returns whether the class delays binding until a pod with a node uses the claim, and no such pod
+ * exists yet. `owner` is the uid in the volume's claimRef. */
+static bool waits_for_consumer(const struct claim_view *view, const char *owner)
 {
     return !view->used && !owner[0] && !named_volume(view->claim)[0] &&
            str_eq(json_get_string(view->class_, "volumeBindingMode", ""), "WaitForFirstConsumer");
 }
 
-static bool was_made_for_it(const struct json *volume)
+static bool was_provisioned_here(const struct json *volume)
 {
     return str_eq(kube_meta_annotation(volume, "pv.kubernetes.io/provisioned-by"),
                   CLAIM_PROVISIONER);
@@ -220,24 +222,24 @@ enum claim_step claim_next_step(struct arena *arena, const struct claim_view *vi
             *ret_patch = garbage_finalizer_patch(arena, claim, CLAIM_PROTECTION);
         return *ret_patch ? CLAIM_UNPROTECT : CLAIM_DONE;
     }
-    if (is_early(view, owner))
-        return claim_wait_with_event(ret_event, "Normal", "WaitForFirstConsumer",
-                                     "waiting for first consumer to be created before binding");
+    if (waits_for_consumer(view, owner))
+        return claim_set_event(ret_event, "Normal", "WaitForFirstConsumer",
+                               "waiting for first consumer to be created before binding");
     if (!volume)
-        return claim_find_volume(arena, view, ret_patch, ret_event);
+        return claim_step_without_volume(arena, view, ret_patch, ret_event);
     if (!owner[0])
         return take_volume(arena, view, ret_patch, ret_event);
     if (!str_eq(owner, kube_meta_uid(claim)))
-        return claim_wait_with_event(
-            ret_event, "Warning", "FailedBinding",
-            arena_printf(arena, "volume \"%s\" already bound to a different claim.",
-                         kube_meta_name(volume)));
+        return claim_set_event(ret_event, "Warning", "FailedBinding",
+                               arena_printf(arena,
+                                            "volume \"%s\" already bound to a different claim.",
+                                            kube_meta_name(volume)));
     if (named_volume(claim)[0] == '\0') {
         *ret_patch = json_object(arena);
         json_set_string(arena, json_ensure_object(arena, *ret_patch, "spec"), "volumeName",
                         kube_meta_name(volume));
-        if (was_made_for_it(volume))
-            claim_wait_with_event(
+        if (was_provisioned_here(volume))
+            claim_set_event(
                 ret_event, "Normal", "ProvisioningSucceeded",
                 arena_printf(arena, "Successfully provisioned volume %s", kube_meta_name(volume)));
         return CLAIM_PATCH_CLAIM;
@@ -271,6 +273,7 @@ enum volume_step claim_volume_next_step(struct arena *arena, const struct json *
             *ret_patch = garbage_finalizer_patch(arena, volume, CLAIM_VOLUME_PROTECTION);
         return *ret_patch ? VOLUME_UNPROTECT : VOLUME_DONE;
     }
-    bool goes = str_eq(json_get_string(spec, "persistentVolumeReclaimPolicy", ""), "Delete");
-    return released && goes ? VOLUME_DELETE : VOLUME_DONE;
+    bool is_reclaimed =
+        str_eq(json_get_string(spec, "persistentVolumeReclaimPolicy", ""), "Delete");
+    return released && is_reclaimed ? VOLUME_DELETE : VOLUME_DONE;
 }

@@ -1,18 +1,22 @@
-/* Binds PersistentVolumeClaims to volumes, and decides when claims and volumes are deleted. A claim
- * takes an existing volume that fits. If no volume fits, one is created: at once if the claim's
- * StorageClass names CLAIM_PROVISIONER, else after CLAIM_PROVISION_WAIT_MS, so that another
- * provisioner can create it first. No volume is created for a claim that names a volume or has no
- * class, or whose class names kubernetes.io/no-provisioner. A created volume is a directory of this
- * machine, <state>/volumes/<namespace>/<claim>, which the node creates when a pod first uses the
- * claim. A claim is kept as long as a pod uses it. A volume is kept as long as it is bound. Pure;
- * claim_controller.c writes the results. */
+/* Decides how PersistentVolumeClaims are bound to volumes, and when claims and volumes are deleted.
+ * Pure; claim_controller.c writes the results.
+ *
+ * A claim takes an existing volume that fits. If no volume fits, one is created: at once if the
+ * claim's StorageClass names CLAIM_PROVISIONER, else after CLAIM_PROVISION_WAIT_MS, so that another
+ * provisioner can create it first. If the class delays binding (WaitForFirstConsumer), nothing
+ * happens before a pod with a node uses the claim. No volume is created for a claim that names a
+ * volume or has no class, or whose class names kubernetes.io/no-provisioner.
+ *
+ * A created volume is a directory of this machine (VOLUME_DIRECTORY_ANNOTATION names it), which the
+ * node creates when a pod first uses the claim. The deletion of a claim waits until no pod uses the
+ * claim. The deletion of a volume waits until the volume is not bound. */
 #ifndef TRAINYARD_ENGINE_CONTROLLERS_CLAIM_BINDER_H
 #define TRAINYARD_ENGINE_CONTROLLERS_CLAIM_BINDER_H
 
 #include "base/json/json.h"
 #include "kube/kinds/volume.h"
 
-/* How long a claim waits for the provisioner of its class, if that is not CLAIM_PROVISIONER. */
+/* A claim waits this long after its creation for another provisioner than CLAIM_PROVISIONER. */
 enum { CLAIM_PROVISION_WAIT_MS = 3000 };
 
 /* Returns the name of the volume for the claim: spec.volumeName, or "pvc-<uid>" if that is
@@ -26,17 +30,19 @@ const char *claim_class_name(const struct json *object);
 struct json *claim_make_volume(struct arena *arena, const struct json *claim,
                                const struct json *class_);
 
-/* Whether the volume is free, fits the claim and is better than `best` (NULL: none yet). A volume
- * that is reserved for the claim is best. Otherwise the smallest volume that is large enough is
- * best. */
+/* Returns whether the volume is free, fits the claim and is better than `best` (NULL: none yet). A
+ * volume whose claimRef names the claim is best. Otherwise the smallest volume that is large enough
+ * is best. */
 bool claim_prefers(struct arena *arena, const struct json *claim, const struct json *volume,
                    const struct json *best);
 
-/* Whether the pod uses the claim, so that the claim must be kept. */
+/* Returns whether the pod has a node and uses the claim. An ephemeral volume uses its claim only if
+ * the claim was created for the pod and the pod has not ended. */
 bool claim_is_used_by(const struct json *claim, const struct json *pod);
-/* Whether the pod is being deleted and no node runs it any more. */
+/* Returns whether the pod is being deleted and no node runs it any more. */
 bool claim_pod_has_ended(const struct json *pod);
 
+/* The objects that the next step of a claim depends on. */
 struct claim_view {
     const struct json *claim;
     const struct json *class_; /* the claim's StorageClass; NULL: it does not exist */
@@ -46,18 +52,18 @@ struct claim_view {
 };
 
 enum claim_step {
-    CLAIM_DONE,
-    CLAIM_MAKE_VOLUME,  /* create the volume that claim_make_volume() returns */
-    CLAIM_PATCH_CLAIM,  /* set spec.volumeName */
-    CLAIM_PATCH_STATUS, /* set status.phase Bound */
-    CLAIM_PATCH_VOLUME, /* set claimRef of a volume that a user created */
-    CLAIM_PATCH_VOLUME_STATUS,
-    CLAIM_LOSE,      /* the claim's volume is gone: set status.phase Lost */
-    CLAIM_UNPROTECT, /* remove the claim's finalizer, so that its deletion completes */
-    CLAIM_WAIT,      /* the event says why the claim waits */
+    CLAIM_DONE,                /* nothing to do */
+    CLAIM_MAKE_VOLUME,         /* create the volume that claim_make_volume() returns */
+    CLAIM_PATCH_CLAIM,         /* set spec.volumeName */
+    CLAIM_PATCH_STATUS,        /* set the claim's status.phase to Bound */
+    CLAIM_PATCH_VOLUME,        /* set claimRef of a volume that no claim has taken */
+    CLAIM_PATCH_VOLUME_STATUS, /* set the volume's status.phase to Bound */
+    CLAIM_LOSE,                /* the claim's volume is gone: set status.phase Lost */
+    CLAIM_UNPROTECT,           /* remove the claim's finalizer, so that its deletion completes */
+    CLAIM_WAIT,                /* no step is possible yet; the event says why the claim waits */
 };
 
-/* The event to write about the claim. All members are NULL if there is none. */
+/* The event to write about the claim. If there is none, all members are NULL. */
 struct claim_event {
     const char *type, *reason, *message;
 };
@@ -68,7 +74,7 @@ enum claim_step claim_next_step(struct arena *arena, const struct claim_view *vi
                                 struct json **ret_patch, struct claim_event *ret_event);
 
 enum volume_step {
-    VOLUME_DONE,
+    VOLUME_DONE,         /* nothing to do */
     VOLUME_PATCH_STATUS, /* set status.phase to Available or Released */
     VOLUME_DELETE,       /* delete the volume, because its claim is gone */
     VOLUME_UNPROTECT,    /* remove the volume's finalizer, so that its deletion completes */

@@ -1,5 +1,6 @@
-/* Binds and deletes claims and volumes step by step. After each step, an informer shows the change
- * and queues the object for the next step. */
+/* Runs PersistentVolumeClaims and PersistentVolumes: takes the steps that claim_binder.h decides,
+ * one at a time. After each step, an informer reports the change, and the claim or volume is queued
+ * for the next step. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/claim_binder.h"
@@ -17,6 +18,7 @@ struct claims {
     struct workqueue *queue; /* "namespace/name" of a claim, or "/name" of a volume */
 };
 
+/* A step whose call is in flight. */
 struct step {
     struct hub_task task;
     struct claims *claims;
@@ -42,12 +44,12 @@ static struct step *step_new(struct claims *claims, const char *key)
 static void on_claim_stepped(void *context, struct json *object, const struct err *err)
 {
     struct step *step = context;
-    bool settled = err && (err->code == ERR_NOT_FOUND || err->code == ERR_EXISTS);
-    workqueue_done(step->claims->queue, step->key, err && !settled);
+    bool is_ignored = err && (err->code == ERR_NOT_FOUND || err->code == ERR_EXISTS);
+    workqueue_done(step->claims->queue, step->key, err && !is_ignored);
     hub_task_end(&step->task);
 }
 
-/* The class that the claim names, or NULL if it does not exist. */
+/* Returns the class that the claim names, or NULL if it does not exist. */
 static const struct json *class_of(struct claims *claims, const struct json *claim)
 {
     const struct kube_object *class_ = kube_informer_get(
@@ -55,7 +57,8 @@ static const struct json *class_of(struct claims *claims, const struct json *cla
     return class_ ? class_->json : NULL;
 }
 
-/* The volume that the claim names or that was created for it, else the best free one. */
+/* Returns the volume that the claim names or that was created for it, else the best free volume.
+ * Returns NULL if there is none. */
 static const struct json *volume_of(struct claims *claims, struct arena *arena,
                                     const struct json *claim)
 {
@@ -203,7 +206,7 @@ static void on_claim_changed(void *self, struct kube_object *old, struct kube_ob
 }
 
 /* Queues all claims that wait for a volume. */
-static void recheck_waiting(struct claims *claims)
+static void enqueue_waiting_claims(struct claims *claims)
 {
     struct kube_informer *informer = hub_informer(claims->hub, "persistentvolumeclaims");
     const struct kube_object *claim;
@@ -222,12 +225,12 @@ static void on_claim_volume_changed(void *self, struct kube_object *old, struct 
         claim_enqueue(claims, json_get_string(reference, "namespace", ""),
                       json_get_string(reference, "name", ""));
     else
-        recheck_waiting(claims);
+        enqueue_waiting_claims(claims);
 }
 
 static void on_claim_class_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
-    recheck_waiting(self);
+    enqueue_waiting_claims(self);
 }
 
 static void enqueue_claims_of_pod(struct claims *claims, const struct kube_object *pod)
@@ -245,17 +248,19 @@ static const char *node_of(const struct kube_object *pod)
     return pod ? json_get_string(json_get(pod->json, "spec"), "nodeName", "") : NULL;
 }
 
-static bool pod_has_moved(const struct kube_object *old, const struct kube_object *new_)
+/* Returns whether the change affects which pods use the claims: the pod was created, deleted or
+ * bound to a node, or has ended. */
+static bool claim_use_changed(const struct kube_object *old, const struct kube_object *new_)
 {
     return !str_eq(node_of(old), node_of(new_)) ||
            (old && new_ && claim_pod_has_ended(old->json) != claim_pod_has_ended(new_->json));
 }
 
-/* Queues the pod's claims. If the pod is gone, the claims may be deleted now. If the pod has just
- * got a node, the claims must be bound. */
+/* Queues the pod's claims. If the pod has ended or is gone, the deletion of its claims may complete
+ * now. If the pod was bound to a node, its claims must be bound. */
 static void on_claim_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
-    if (pod_has_moved(old, new_))
+    if (claim_use_changed(old, new_))
         enqueue_claims_of_pod(self, new_ ? new_ : old);
 }
 

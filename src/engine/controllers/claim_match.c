@@ -1,4 +1,5 @@
-/* See claim_match.h and claim_binder.h. */
+/* Compares volumes with a claim; implements claim_mismatch() of claim_match.h, and
+ * claim_class_name() and claim_prefers() of claim_binder.h. */
 #include "engine/controllers/claim_match.h"
 
 #include "base/str.h"
@@ -36,27 +37,28 @@ static bool has_mode(const struct json *modes, const char *wanted)
 
 const char *claim_mismatch(const struct json *claim, const struct json *volume)
 {
-    const struct json *asked = json_get(claim, "spec"), *has = json_get(volume, "spec");
+    const struct json *claim_spec = json_get(claim, "spec"),
+                      *volume_spec = json_get(volume, "spec");
     struct kube_quantity wanted =
-        claim_size_of(json_at(asked, "resources", "requests", "storage", NULL));
-    struct kube_quantity there = capacity_of(volume);
-    if (kube_quantity_compare(&there, &wanted) < 0)
+        claim_size_of(json_at(claim_spec, "resources", "requests", "storage", NULL));
+    struct kube_quantity capacity = capacity_of(volume);
+    if (kube_quantity_compare(&capacity, &wanted) < 0)
         return "requested PV is too small";
     if (!str_eq(claim_class_name(claim), claim_class_name(volume)))
         return "storageClassName does not match";
-    if (!str_eq(json_get_string(asked, "volumeMode", "Filesystem"),
-                json_get_string(has, "volumeMode", "Filesystem")))
+    if (!str_eq(json_get_string(claim_spec, "volumeMode", "Filesystem"),
+                json_get_string(volume_spec, "volumeMode", "Filesystem")))
         return "incompatible volumeMode";
-    JSON_EACH (mode, json_get(asked, "accessModes")) {
-        if (!has_mode(json_get(has, "accessModes"), json_text(mode)))
+    JSON_EACH (mode, json_get(claim_spec, "accessModes")) {
+        if (!has_mode(json_get(volume_spec, "accessModes"), json_text(mode)))
             return "incompatible accessMode";
     }
     return NULL;
 }
 
-/* Whether the volume's claimRef names this claim. A user may set claimRef before the claim
- * exists. */
-static bool is_kept_for(const struct json *volume, const struct json *claim)
+/* Returns whether the volume's claimRef names this claim. A user may set claimRef before the claim
+ * exists; the claimRef then has no uid. */
+static bool is_reserved_for(const struct json *volume, const struct json *claim)
 {
     const struct json *reference = json_at(volume, "spec", "claimRef", NULL);
     const char *uid = json_get_string(reference, "uid", "");
@@ -76,11 +78,12 @@ static bool is_selected(struct arena *arena, const struct json *claim, const str
 bool claim_prefers(struct arena *arena, const struct json *claim, const struct json *volume,
                    const struct json *best)
 {
-    bool is_kept = is_kept_for(volume, claim), best_is_kept = best && is_kept_for(best, claim);
+    bool is_reserved = is_reserved_for(volume, claim),
+         best_is_reserved = best && is_reserved_for(best, claim);
     const char *phase = json_get_string(json_get(volume, "status"), "phase", "");
-    if (best_is_kept || kube_meta_is_deleting(volume) || claim_mismatch(claim, volume))
+    if (best_is_reserved || kube_meta_is_deleting(volume) || claim_mismatch(claim, volume))
         return false;
-    if (is_kept)
+    if (is_reserved)
         return true;
     if (json_at(volume, "spec", "claimRef", NULL) || !str_eq(phase, "Available") ||
         !is_selected(arena, claim, volume))

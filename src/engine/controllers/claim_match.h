@@ -1,4 +1,4 @@
-/* Decides which volumes fit a claim. Used by claim_binder.c. */
+/* Decides whether a volume fits a claim. Used by claim_binder.c only. Pure. */
 #ifndef TRAINYARD_ENGINE_CONTROLLERS_CLAIM_MATCH_H
 #define TRAINYARD_ENGINE_CONTROLLERS_CLAIM_MATCH_H
 

@@ -1,5 +1,5 @@
-/* The table of the built-in controllers, and the fields that the hub keeps of the objects that they
- * watch. engine.h describes each controller. */
+/* Lists the built-in controllers and the fields that the hub keeps of the objects that they watch.
+ * Implements engine_controllers_new() of engine.h. */
 #include "engine/controllers/controllers.h"
 
 #include "base/mem.h"
@@ -10,8 +10,8 @@
 
 #include <stdlib.h>
 
-/* Watches the objects of a CustomResourceDefinition as long as the definition exists. Restarts the
- * watch if the definition's version or kind changes. */
+/* Watches the objects of a CustomResourceDefinition as long as the definition is established and
+ * serves a version. Restarts the watch if the definition's version or kind changes. */
 static void on_definition_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
     struct hub *hub = self;
@@ -63,8 +63,8 @@ static const struct controller *const CONTROLLERS[] = {
     &EPHEMERAL_CONTROLLER,
 };
 
-/* The fields that the controllers decide on. There may be thousands of pods, so nothing else of
- * them is kept. */
+/* The fields of a pod that the controllers read. The hub keeps no others (except the identity of
+ * the pod), because there may be thousands of pods. */
 static const char *const POD_FIELDS[] = {
     "kind",
     "metadata.annotations",

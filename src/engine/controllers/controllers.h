@@ -1,5 +1,7 @@
-/* The built-in controllers. Each is defined in the file that carries its name; controllers.c starts
- * them. */
+/* Declares the built-in controllers of this folder. Each is defined in the file that carries its
+ * name: JOB_ORPHAN_CONTROLLER in job/orphan_controller.c, DEPLOYMENT_CONTROLLER in
+ * deployment/controller.c. controllers.c lists them, and the hub (engine/hub/hub.h) starts and
+ * calls them. */
 #ifndef TRAINYARD_ENGINE_CONTROLLERS_CONTROLLERS_H
 #define TRAINYARD_ENGINE_CONTROLLERS_CONTROLLERS_H
 

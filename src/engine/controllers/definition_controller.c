@@ -19,14 +19,15 @@ struct cleaner {
     struct workqueue *queue; /* names of definitions */
 };
 
-/* The calls in flight for one definition. */
+/* The work on one definition. */
 struct cleaning {
     struct hub_task task;
     struct cleaner *cleaner;
     char *name;
-    struct registry_definition *row;
-    size_t waiting, remaining;
-    bool failed;
+    struct registry_definition *row; /* the resource of the objects; NULL: not served */
+    size_t waiting;                  /* calls in flight */
+    size_t remaining;                /* objects in the list, including those being deleted */
+    bool failed;                     /* a call has failed, so the work is repeated */
 };
 
 static void cleaning_release(struct hub_task *task)
@@ -47,7 +48,7 @@ static void cleaning_end(struct cleaning *cleaning)
     hub_task_end(&cleaning->task);
 }
 
-static void cleaning_settle(struct cleaning *cleaning);
+static void cleaning_remove_finalizer(struct cleaning *cleaning);
 
 static void on_definition_answered(void *context, struct json *object, const struct err *err)
 {
@@ -55,7 +56,7 @@ static void on_definition_answered(void *context, struct json *object, const str
     if (err && err->code != ERR_NOT_FOUND)
         cleaning->failed = true;
     if (--cleaning->waiting == 0)
-        cleaning_settle(cleaning);
+        cleaning_remove_finalizer(cleaning);
 }
 
 static void on_definition_patched(void *context, struct json *object, const struct err *err)
@@ -70,7 +71,7 @@ static struct kube_object *definition_find(struct cleaner *cleaner, const char *
     return kube_informer_get(hub_informer(cleaner->hub, DEFINITION_STORAGE), "", name);
 }
 
-/* A patch that removes the finalizer of this controller and keeps all others. */
+/* Returns a patch that removes the finalizer of this controller and keeps all others. */
 static struct json *finalizer_patch(struct arena *arena, const struct json *definition)
 {
     struct json *patch = json_object(arena);
@@ -83,7 +84,8 @@ static struct json *finalizer_patch(struct arena *arena, const struct json *defi
     return patch;
 }
 
-static void cleaning_settle(struct cleaning *cleaning)
+/* Removes the definition's finalizer if none of its objects is left. Otherwise ends the work. */
+static void cleaning_remove_finalizer(struct cleaning *cleaning)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct kube_object *object = definition_find(cleaning->cleaner, cleaning->name);
@@ -149,10 +151,10 @@ static void definition_work(void *context, const char *name)
         kube_list(client, &cleaning->row->rows[0].id, NULL, NULL, NULL, on_definition_listed,
                   cleaning);
     else
-        on_definition_answered(cleaning, NULL, NULL); /* no objects: the resource is not served */
+        on_definition_answered(cleaning, NULL, NULL); /* the resource is not served: no objects */
 }
 
-/* Enqueues the definitions whose names were refused: the names may be free now. */
+/* Queues the definitions whose names were refused: the names may be free now. */
 static void enqueue_refused(struct cleaner *cleaner)
 {
     struct kube_informer *informer = hub_informer(cleaner->hub, DEFINITION_STORAGE);

@@ -1,4 +1,4 @@
-/* See endpoint_slice.h. */
+/* Distributes the endpoints of a service over slices; see endpoint_slice.h. */
 #include "engine/controllers/endpoint_slice.h"
 
 #include "base/mem.h"
@@ -13,16 +13,17 @@
 
 enum { ENDPOINTS_MAX = 100 };
 
-/* An endpoint and its ports. */
+/* An endpoint that a slice must contain. */
 struct wanted {
-    struct json *endpoint, *ports;
+    struct json *endpoint;
+    struct json *ports; /* the ports of the slice that contains the endpoint */
     const char *key; /* the uid of the endpoint's pod, or the endpoint's address if it has no pod */
-    bool placed;
+    bool placed;     /* a draft contains the endpoint */
 };
 
 /* A slice under construction. */
 struct draft {
-    const struct json *old; /* NULL: a new slice */
+    const struct json *old; /* the existing slice; NULL: a new slice */
     struct json *ports, *endpoints;
 };
 
@@ -161,6 +162,7 @@ static struct draft *draft_new(struct plan *plan, const struct json *old, struct
     return draft;
 }
 
+/* Returns a draft that has the ports of the endpoint and room for it. Creates one if necessary. */
 static struct draft *room_for(struct plan *plan, const struct wanted *wanted)
 {
     for (size_t i = 0; i < plan->draft_count; i++) {
@@ -171,6 +173,7 @@ static struct draft *room_for(struct plan *plan, const struct wanted *wanted)
     return draft_new(plan, NULL, wanted->ports);
 }
 
+/* Puts each endpoint into a draft. */
 static void endpoint_slice_place(struct plan *plan)
 {
     const struct endpoint_slice_observed *observed = plan->observed;
@@ -224,7 +227,7 @@ static struct json *slice_new(struct plan *plan)
     return slice;
 }
 
-/* Returns false if the slice does not change. */
+/* Fills in the action that writes the slice. Returns false if the slice does not change. */
 static bool endpoint_slice_finish(struct plan *plan, const struct draft *draft,
                                   struct endpoint_slice_action *ret)
 {
@@ -254,13 +257,13 @@ struct endpoint_slice_action *endpoint_slice_plan(struct arena *arena,
     size_t count = 0, kept = 0;
     for (size_t i = 0; i < plan.draft_count; i++) {
         const struct draft *draft = &plan.drafts[i];
-        bool idle = json_count(draft->endpoints) == 0 && (plan.count > 0 || kept > 0);
-        if (draft->old && idle)
+        bool is_unneeded = json_count(draft->endpoints) == 0 && (plan.count > 0 || kept > 0);
+        if (draft->old && is_unneeded)
             actions[count++] = (struct endpoint_slice_action){
                 .step = ENDPOINT_SLICE_DELETE, .slice = json_clone(arena, draft->old)};
         else if (endpoint_slice_finish(&plan, draft, &actions[count]))
             count++;
-        kept += !idle;
+        kept += !is_unneeded;
     }
     *ret_count = count;
     return actions;

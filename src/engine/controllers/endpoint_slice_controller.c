@@ -1,6 +1,6 @@
-/* Writes the EndpointSlices of each service. They are made from the service's pods if it has a
- * selector, else from its Endpoints, which other clients write. The slices are deleted with their
- * owner. */
+/* Writes the EndpointSlices of each service. They contain the service's pods if it has a selector,
+ * else the addresses of its Endpoints, which other clients write. The owner of a slice is the
+ * Service or the Endpoints; the garbage collector deletes the slice with it. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -20,6 +20,8 @@ struct slice_run {
     size_t count;
 };
 
+/* Returns the name of a write for workloads_run_wrote(). The write is complete when the informer
+ * shows this version of the slice. */
 static char *endpoint_slice_version_of(const struct json *slice)
 {
     return mem_printf("%s@%s", kube_meta_uid(slice), kube_meta_resource_version(slice));
@@ -174,7 +176,7 @@ static void on_endpoint_slice_changed(void *self, struct kube_object *old, struc
     workloads_add(services, slice->namespace_, name);
 }
 
-/* Called for services and for Endpoints; both have the same name. */
+/* Called for a Service or for Endpoints, which have the name of their service. */
 static void on_endpoint_slice_service_changed(void *self, struct kube_object *old,
                                               struct kube_object *new_)
 {

@@ -1,4 +1,4 @@
-/* See endpoints.h. */
+/* Computes the Endpoints of a service; see endpoints.h. */
 #include "engine/controllers/endpoints.h"
 
 #include "base/str.h"
@@ -14,9 +14,9 @@ static int compare_pods(const void *a, const void *b)
                   kube_meta_name(*(const struct json *const *)b));
 }
 
-/* A pod that has ended or has no address yet is left out. A pod that is being deleted is left out
- * unless publishNotReadyAddresses is set. */
-static bool has_address(const struct json *pod, bool publish_unready)
+/* Returns whether the Endpoints list the pod. A pod that has ended or has no address yet is left
+ * out. A pod that is being deleted is left out unless publishNotReadyAddresses is set. */
+static bool is_published(const struct json *pod, bool publish_unready)
 {
     const struct json *status = json_get(pod, "status");
     const char *phase = json_get_string(status, "phase", "");
@@ -75,7 +75,7 @@ struct json *endpoints_address(struct arena *arena, const struct json *service,
     return address;
 }
 
-/* Returns the subset with exactly these ports; creates it if there is none. */
+/* Returns the subset with exactly these ports. Creates the subset if it does not exist. */
 static struct json *subset_with(struct arena *arena, struct json *subsets, struct json *ports)
 {
     JSON_EACH (subset, subsets) {
@@ -102,7 +102,7 @@ struct json *endpoints_subsets(struct arena *arena, const struct json *service,
     qsort(sorted, count, sizeof(*sorted), compare_pods);
     for (size_t i = 0; i < count; i++) {
         const struct json *pod = sorted[i];
-        if (!has_address(pod, publish_unready))
+        if (!is_published(pod, publish_unready))
             continue;
         struct json *ports = endpoints_ports(arena, service, pod);
         if (json_count(ports) == 0 && json_count(json_at(service, "spec", "ports", NULL)) > 0)

@@ -1,5 +1,5 @@
-/* The Endpoints of a service: the addresses of its pods. Pure; endpoints_controller.c writes them.
- */
+/* Computes the Endpoints of a service: the addresses of its pods. Pure. endpoints_controller.c
+ * writes the Endpoints; endpoint_slice.c uses the ports and addresses. */
 #ifndef TRAINYARD_ENGINE_CONTROLLERS_ENDPOINTS_H
 #define TRAINYARD_ENGINE_CONTROLLERS_ENDPOINTS_H
 
@@ -7,8 +7,9 @@
 #include "base/json/json.h"
 
 /* Returns the `subsets` of the service's Endpoints: one per set of ports, because a named
- * targetPort may differ from pod to pod. `pods` are the pods that the selector matches. The
- * addresses are sorted by pod name, so that the same pods give the same bytes. */
+ * targetPort may differ from pod to pod. `pods` are the pods that the selector matches; those
+ * without an address and those that have ended are left out. The addresses are sorted by pod name,
+ * so that the same pods give the same bytes. */
 struct json *endpoints_subsets(struct arena *arena, const struct json *service,
                                const struct json *const *pods, size_t count);
 

@@ -1,5 +1,5 @@
-/* Keeps the Endpoints of each service with a selector up to date, and deletes them with the
- * service. */
+/* Keeps the Endpoints of each service with a selector up to date. Deletes the Endpoints of a
+ * service that was deleted, even if another client wrote them. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -17,9 +17,10 @@ enum { PARALLEL = 32 };
 
 struct endpoints {
     struct hub *hub;
-    struct workqueue *queue;
+    struct workqueue *queue; /* "namespace/name" of a service */
 };
 
+/* The call that writes or deletes the Endpoints of a service. */
 struct writing {
     struct hub_task task;
     struct endpoints *endpoints;

@@ -1,6 +1,7 @@
-/* Creates the claims of ephemeral volumes: one per volume, from the template in the pod, owned by
- * the pod and so deleted with it. If another claim already has the name, an event on the pod
- * reports it. The pod's claim is created when that claim is gone. */
+/* Creates the claims of ephemeral volumes: one per volume, from the template in the pod. The pod
+ * owns the claim, so the garbage collector deletes the claim with the pod. If a claim that was not
+ * created for the pod already has the name, an event on the pod reports it. The pod's claim is
+ * created when that claim is gone. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -22,7 +23,7 @@ struct making {
     struct hub_task task;
     struct ephemerals *ephemerals;
     char *key;
-    size_t open; /* calls in flight */
+    size_t open; /* calls in flight, plus 1 while new calls are started */
     bool failed;
 };
 
@@ -48,7 +49,8 @@ static void ephemeral_making_unref(struct making *making)
     hub_task_end(&making->task);
 }
 
-/* If the claim exists, the informer will show it, and the next pass checks its owner. */
+/* If the claim exists already, the informer will show it. The pod is queued then, and the owner of
+ * the claim is checked. */
 static void on_ephemeral_claim_made(void *context, struct json *object, const struct err *err)
 {
     struct making *making = context;
@@ -56,7 +58,7 @@ static void on_ephemeral_claim_made(void *context, struct json *object, const st
         struct kube_object *pod =
             kube_informer_find(hub_informer(making->ephemerals->hub, "pods"), making->key);
         _cleanup_free_ char *message =
-            mem_printf("cannot make the claim of an ephemeral volume: %s", err->message);
+            mem_printf("cannot create the claim of an ephemeral volume: %s", err->message);
         if (pod)
             ephemeral_report(making->ephemerals, pod->json, message);
         making->failed = true;
@@ -87,7 +89,8 @@ static struct json *make_claim(struct arena *arena, const struct json *pod,
     return claim;
 }
 
-/* Creates the missing claims, and reports names that are taken. */
+/* Creates the missing claims, and reports claims of the same name that were not created for the
+ * pod. */
 static void make_missing(struct making *making, struct arena *arena, const struct kube_object *pod)
 {
     struct hub *hub = making->ephemerals->hub;
@@ -97,12 +100,12 @@ static void make_missing(struct making *making, struct arena *arena, const struc
             continue;
         const struct kube_object *claim = kube_informer_get(
             claims, pod->namespace_, kube_pod_claim_name(arena, pod->json, volume));
-        const char *refusal =
+        const char *rejection =
             claim ? kube_pod_claim_rejection(arena, pod->json, claim->json) : NULL;
-        if (refusal)
+        if (rejection)
             ephemeral_report(making->ephemerals, pod->json,
                              arena_printf(arena, "ephemeral volume %s: %s",
-                                          json_get_string(volume, "name", ""), refusal));
+                                          json_get_string(volume, "name", ""), rejection));
         if (claim)
             continue;
         making->open++;

@@ -1,4 +1,5 @@
-/* Deletes events that last happened more than an hour ago. */
+/* Deletes events that last happened more than an hour ago. Every five minutes it lists all events
+ * through the API, because the hub has no informer of events. */
 #include "base/mem.h"
 #include "base/moment.h"
 #include "base/str.h"
@@ -14,7 +15,7 @@ struct events {
     struct loop_timer timer;
 };
 
-/* When the event last happened. */
+/* Returns the wall time at which the event last happened. */
 static int64_t last_seen_ms(const struct json *event)
 {
     static const char *const names[] = {"lastTimestamp", "eventTime"};
@@ -27,7 +28,7 @@ static int64_t last_seen_ms(const struct json *event)
     return seen;
 }
 
-/* If the deletion fails, the next round tries again. */
+/* If the deletion fails, the next run of the timer repeats it. */
 static void on_event_removed(void *context, struct json *object, const struct err *err)
 {
 }

@@ -1,4 +1,4 @@
-/* See garbage.h. */
+/* Implements the decisions and patches of the garbage collector; see garbage.h. */
 #include "engine/controllers/garbage.h"
 
 #include "base/str.h"
@@ -35,7 +35,7 @@ bool garbage_blocks(const struct json *dependent, const char *owner_uid)
     return false;
 }
 
-/* A patch that replaces one list in the object's metadata. It fails if the object has changed. */
+/* Returns a patch that replaces one list in the object's metadata, or removes it if it is empty. */
 static struct json *list_patch(struct arena *arena, const struct json *object, const char *name,
                                struct json *list)
 {

@@ -1,7 +1,8 @@
-/* The garbage collector: deletes objects that have lost their owners, and removes the finalizer of
- * an owner when its deletion need not wait for dependents any more. It indexes all objects of the
- * informers by the uids of their owners. Before it treats an owner as gone, it asks the API,
- * because an informer may be late. */
+/* The garbage collector: deletes objects that have lost all their owners, and removes references to
+ * lost owners from other objects. It also removes the finalizer of an owner when its deletion need
+ * not wait for dependents any more. It indexes all objects of the informers by the uids of their
+ * owners. Before it treats an owner as gone, it asks the API, because an informer may lag behind.
+ */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -16,15 +17,16 @@
 
 enum { PARALLEL = 64, UNSYNCED_MS = 20, OWNERS_MAX = 64 };
 
+/* The objects that refer to one owner. */
 struct dependents {
-    VEC(char *) keys;
+    VEC(char *) keys; /* "storage/namespace/name" */
 };
 
 struct garbage {
     struct hub *hub;
-    struct workqueue *queue;
-    struct map keys;       /* uid → "storage/namespace/name" */
-    struct map dependents; /* uid of an owner → struct dependents */
+    struct workqueue *queue; /* "storage/namespace/name" */
+    struct map keys;         /* uid → "storage/namespace/name" */
+    struct map dependents;   /* uid of an owner → struct dependents */
 };
 
 static struct json *owners_of(const struct json *object)
@@ -94,7 +96,7 @@ static void enqueue_dependents(struct garbage *garbage, const char *owner_uid)
 }
 
 /* Queues the owners, because they may wait for this object. */
-static void enqueue_waiting_owners(struct garbage *garbage, const struct json *object)
+static void enqueue_owners(struct garbage *garbage, const struct json *object)
 {
     JSON_EACH (owner, owners_of(object)) {
         const char *key = map_get(&garbage->keys, json_get_string(owner, "uid", ""));
@@ -121,7 +123,7 @@ static void garbage_add_object(struct garbage *garbage, const struct kube_kind *
     if (json_count(owners_of(new_->json)) || garbage_duty_of(new_->json) != DUTY_NONE)
         workqueue_add(garbage->queue, key);
     if (kube_meta_is_deleting(new_->json))
-        enqueue_waiting_owners(garbage, new_->json);
+        enqueue_owners(garbage, new_->json);
 }
 
 static void on_garbage_changed(void *self, const struct kube_kind *resource,
@@ -134,7 +136,7 @@ static void on_garbage_changed(void *self, const struct kube_kind *resource,
     if (old && (!new_ || !str_eq(old->uid, new_->uid))) {
         free(map_remove(&garbage->keys, old->uid));
         enqueue_dependents(garbage, old->uid);
-        enqueue_waiting_owners(garbage, old->json);
+        enqueue_owners(garbage, old->json);
     }
     if (new_)
         garbage_add_object(garbage, resource, new_);
@@ -142,18 +144,19 @@ static void on_garbage_changed(void *self, const struct kube_kind *resource,
 
 /* ---- Deciding on one object ------------------------------------------------------------------ */
 
-/* The work on one object: asks the API for the owners that no informer shows, one after the other,
- * then deletes or patches the object. */
+/* The work on one object. If the object is being deleted, it handles the dependents. Otherwise it
+ * asks the API for the owners that no informer shows, one after the other, and then deletes or
+ * patches the object. */
 struct check {
     struct hub_task task;
     struct garbage *garbage;
     char *key;
     struct kube_object *object;
     const struct kube_kind *resource;
-    enum garbage_owner owners[OWNERS_MAX];
-    size_t count;   /* the number of owners of the object */
-    size_t next;    /* the next owner to ask for */
-    size_t waiting; /* calls in flight */
+    enum garbage_owner owners[OWNERS_MAX]; /* the states of the owners before `next` */
+    size_t count;                          /* the number of owners of the object */
+    size_t next;                           /* the position of the next owner to look up */
+    size_t waiting;                        /* calls in flight */
     bool failed;
 };
 
@@ -176,7 +179,8 @@ static void on_garbage_acted(void *context, struct json *object, const struct er
 {
     struct check *check = context;
     /* An object that is gone needs nothing more. After a conflict the check is repeated, because
-     * the informer may have shown the change already and will not queue the object again. */
+     * the informer may have reported the other change before and will not queue the object again.
+     */
     if (err && err->code != ERR_NOT_FOUND)
         check->failed = true;
     if (--check->waiting == 0)
@@ -205,7 +209,7 @@ static void garbage_conclude(struct check *check)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct json *json = check->object->json;
     bool waiting_owner = false;
-    /* An owner to remove from the references, because other owners keep the object. */
+    /* The uid of an owner to remove from the references if other owners keep the object. */
     const char *lost = NULL;
     size_t position = 0;
     JSON_EACH (owner, owners_of(json)) {
@@ -218,8 +222,8 @@ static void garbage_conclude(struct check *check)
     }
     check->waiting++;
     if (garbage_is_collectable(json, check->owners, check->count)) {
-        bool has_own = map_get(&check->garbage->dependents, check->object->uid) != NULL;
-        act_delete(check, waiting_owner && has_own ? "Foreground" : "Background");
+        bool has_dependents = map_get(&check->garbage->dependents, check->object->uid) != NULL;
+        act_delete(check, waiting_owner && has_dependents ? "Foreground" : "Background");
     } else if (lost && !kube_meta_is_deleting(json)) {
         act_patch(check, check->resource, check->object, garbage_orphan_patch(arena, json, lost));
     }
@@ -249,7 +253,7 @@ static void owner_answered(void *context, struct json *object, const struct err 
     ask_next(check);
 }
 
-/* An owner in another namespace does not count. An event reports the mistake. */
+/* Records an event about an owner reference that names an owner in the wrong namespace. */
 static void report_wrong_namespace(struct check *check, const struct json *owner, const char *where)
 {
     kube_event(hub_client(check->garbage->hub), check->object->json, "garbage-collector-controller",
@@ -259,7 +263,7 @@ static void report_wrong_namespace(struct check *check, const struct json *owner
 }
 
 /* Returns the state of an owner as the informers show it. OWNER_GONE only means that no informer
- * has it. */
+ * has the owner in the object's namespace; the caller then asks the API. */
 static enum garbage_owner known_state(struct check *check, const struct json *owner,
                                       const struct kube_kind *kind)
 {
@@ -269,8 +273,7 @@ static enum garbage_owner known_state(struct check *check, const struct json *ow
     const struct kube_object *object = key ? garbage_find(check->garbage, key, &resource) : NULL;
     const char *namespace_ = check->object->namespace_;
     if (kind->id.namespaced && namespace_[0] == '\0') {
-        report_wrong_namespace(check, owner,
-                               "is of a kind in namespaces, and this object is in none");
+        report_wrong_namespace(check, owner, "is namespaced, but this object is cluster-scoped");
         return OWNER_UNKNOWN; /* the namespace of the owner is unknown */
     }
     if (!object || !str_eq(object->uid, uid))
@@ -306,8 +309,8 @@ static void ask_next(struct check *check)
 
 /* ---- Owners that wait ------------------------------------------------------------------------ */
 
-/* Whether the foreground deletion of `from` waits for `target`, directly or through other objects.
- */
+/* Returns whether the foreground deletion of `from` waits for the object with the uid `target`,
+ * directly or through other objects. */
 static bool waits_for(struct garbage *garbage, const struct kube_object *from, const char *target)
 {
     VEC(const struct kube_object *) open = {0};
@@ -336,10 +339,10 @@ static bool waits_for(struct garbage *garbage, const struct kube_object *from, c
     return found;
 }
 
-/* Whether a dependent blocks the deletion of this owner. Also queues the dependents, so that each
- * of them is checked. A dependent whose own deletion waits for this owner does not block it,
- * because both would wait forever. */
-static bool garbage_is_blocked(struct check *check)
+/* Queues the dependents that are not being deleted, so that each of them is checked. Returns
+ * whether a dependent blocks the deletion of this owner. A dependent whose own deletion waits for
+ * this owner does not block it, because both would wait forever. */
+static bool garbage_check_dependents(struct check *check)
 {
     const struct dependents *dependents = map_get(&check->garbage->dependents, check->object->uid);
     bool any = false;
@@ -381,12 +384,12 @@ static void garbage_do_duty(struct check *check, enum garbage_duty duty)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *finalizer = duty == DUTY_ORPHAN_DEPENDENTS ? "orphan" : "foregroundDeletion";
     check->waiting++;
-    bool held =
-        duty == DUTY_ORPHAN_DEPENDENTS ? orphan_dependents(check) : garbage_is_blocked(check);
-    if (held && duty == DUTY_ORPHAN_DEPENDENTS)
+    bool blocked =
+        duty == DUTY_ORPHAN_DEPENDENTS ? orphan_dependents(check) : garbage_check_dependents(check);
+    if (blocked && duty == DUTY_ORPHAN_DEPENDENTS)
         /* When the informers show the dependents without this owner, the finalizer is removed. */
         workqueue_add_after(check->garbage->queue, check->key, UNSYNCED_MS);
-    if (!held)
+    if (!blocked)
         act_patch(check, check->resource, check->object,
                   garbage_finalizer_patch(arena, check->object->json, finalizer));
     on_garbage_acted(check, NULL, NULL);
@@ -416,7 +419,7 @@ static void garbage_controller_work(void *context, const char *key)
     if (duty != DUTY_NONE)
         garbage_do_duty(check, duty);
     else if (check->count > OWNERS_MAX)
-        check_end(check); /* more owners than real objects have: ignored */
+        check_end(check); /* an object with so many owners is never collected */
     else
         ask_next(check);
 }

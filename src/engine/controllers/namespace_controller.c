@@ -15,18 +15,18 @@ enum { PARALLEL = 8, RECHECK_MS = 200, PAGE_LIMIT = 100 };
 
 struct namespaces {
     struct hub *hub;
-    struct workqueue *queue;
+    struct workqueue *queue; /* names of namespaces */
 };
 
-/* The work on one namespace. */
+/* The work on one namespace: creates its missing objects, or deletes its content. */
 struct sweep {
     struct hub_task task;
     struct namespaces *namespaces;
     char *name;
     size_t waiting;   /* calls in flight */
     size_t remaining; /* objects found in the namespace */
-    bool failed;
-    bool terminating;
+    bool failed;      /* a call has failed, so the work is repeated */
+    bool terminating; /* the namespace is being deleted */
 };
 
 static void sweep_release(struct hub_task *task)
@@ -44,7 +44,8 @@ static void sweep_end(struct sweep *sweep)
     hub_task_end(&sweep->task);
 }
 
-static void last_answered(void *context, struct json *object, const struct err *err)
+/* The last call of the work has been answered. */
+static void on_namespace_written(void *context, struct json *object, const struct err *err)
 {
     struct sweep *sweep = context;
     if (err && err->code != ERR_NOT_FOUND && err->code != ERR_EXISTS)
@@ -67,8 +68,8 @@ static void namespace_finalize(struct sweep *sweep)
     };
     struct json *object = kube_object_make(arena, &KUBE_NAMESPACES, NULL, sweep->name);
     json_ensure_array(arena, json_ensure_object(arena, object, "spec"), "finalizers");
-    kube_update(hub_client(sweep->namespaces->hub), &below, NULL, "finalize", object, last_answered,
-                sweep);
+    kube_update(hub_client(sweep->namespaces->hub), &below, NULL, "finalize", object,
+                on_namespace_written, sweep);
 }
 
 /* Writes the condition NamespaceContentRemaining with the number of remaining objects. */
@@ -95,10 +96,12 @@ static void report_remaining(struct sweep *sweep)
     struct json *status = json_ensure_object(arena, patch, "status");
     kube_condition_set(arena, json_ensure_array(arena, status, "conditions"), &remaining, 0);
     kube_patch(hub_client(sweep->namespaces->hub), &KUBE_NAMESPACES, NULL, sweep->name, "status",
-               patch, last_answered, sweep);
+               patch, on_namespace_written, sweep);
 }
 
-static void namespace_settle(struct sweep *sweep)
+/* Counts an answered call of the deletion. After the last one, removes the finalizer or reports the
+ * remaining objects. */
+static void namespace_call_ended(struct sweep *sweep)
 {
     if (--sweep->waiting > 0)
         return;
@@ -110,16 +113,16 @@ static void namespace_settle(struct sweep *sweep)
         namespace_finalize(sweep);
 }
 
-static void on_namespace_deleted(void *context, struct json *object, const struct err *err)
+static void on_namespace_object_deleted(void *context, struct json *object, const struct err *err)
 {
     struct sweep *sweep = context;
     if (err && err->code != ERR_NOT_FOUND)
         sweep->failed = true;
-    namespace_settle(sweep);
+    namespace_call_ended(sweep);
 }
 
-/* One list of objects. It comes from the API, not from an informer, so that no new object is
- * missed. */
+/* The list of all objects of one resource. It comes from the API, not from an informer, so that no
+ * new object is missed. */
 struct listing {
     struct hub_task task;
     struct sweep *sweep;
@@ -148,7 +151,7 @@ static void on_namespace_listed(void *context, struct json *list, const struct e
             continue;
         sweep->waiting++;
         kube_delete(hub_client(sweep->namespaces->hub), &listing->resource->id, sweep->name,
-                    kube_meta_name(item), &options, on_namespace_deleted, sweep);
+                    kube_meta_name(item), &options, on_namespace_object_deleted, sweep);
     }
     const char *more = json_get_string(json_get(list, "metadata"), "continue", "");
     if (*more) {
@@ -156,7 +159,7 @@ static void on_namespace_listed(void *context, struct json *list, const struct e
         return;
     }
     hub_task_end(&listing->task);
-    namespace_settle(sweep);
+    namespace_call_ended(sweep);
 }
 
 /* Lists and deletes page by page: a namespace may have thousands of objects, and one large list
@@ -185,16 +188,16 @@ static void namespace_delete_objects(struct sweep *sweep)
         sweep->waiting++;
         list_page(listing, NULL);
     }
-    namespace_settle(sweep);
+    namespace_call_ended(sweep);
 }
 
 /* ---- Objects that every namespace needs ------------------------------------------------------ */
 
 static const char CERTIFICATE[] = "kube-root-ca.crt";
 
-/* Shows which of the objects that every namespace needs are missing. */
+/* The objects that every namespace needs and this namespace does not have. */
 struct missing {
-    bool account;
+    bool account;     /* the service account default is missing */
     bool certificate; /* kube-root-ca.crt is missing, and kube-system has a copy of it */
 };
 
@@ -209,7 +212,7 @@ static struct missing namespace_find_missing(struct hub *hub, const char *namesp
     };
 }
 
-static void on_namespace_made(void *context, struct json *object, const struct err *err)
+static void on_missing_created(void *context, struct json *object, const struct err *err)
 {
     struct sweep *sweep = context;
     if (err && err->code != ERR_NOT_FOUND && err->code != ERR_EXISTS)
@@ -225,13 +228,13 @@ static void on_certificate(void *context, struct json *object, const struct err 
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct sweep *sweep = context;
     if (err) {
-        on_namespace_made(sweep, NULL, err);
+        on_missing_created(sweep, NULL, err);
         return;
     }
     struct json *map = kube_object_make(arena, &KUBE_CONFIGMAPS, sweep->name, CERTIFICATE);
     json_set(arena, map, "data", json_clone(arena, json_get(object, "data")));
     kube_create(hub_client(sweep->namespaces->hub), &KUBE_CONFIGMAPS, sweep->name, map,
-                on_namespace_made, sweep);
+                on_missing_created, sweep);
 }
 
 static void namespace_make_missing(struct sweep *sweep, const struct missing *missing)
@@ -242,7 +245,7 @@ static void namespace_make_missing(struct sweep *sweep, const struct missing *mi
     if (missing->account)
         kube_create(client, &KUBE_SERVICEACCOUNTS, sweep->name,
                     kube_object_make(arena, &KUBE_SERVICEACCOUNTS, sweep->name, "default"),
-                    on_namespace_made, sweep);
+                    on_missing_created, sweep);
     if (missing->certificate)
         kube_get(client, &KUBE_CONFIGMAPS, "kube-system", CERTIFICATE, on_certificate, sweep);
 }

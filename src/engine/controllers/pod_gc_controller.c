@@ -20,8 +20,9 @@ struct pod_gc {
     struct map since; /* name of a missing node → struct absence */
 };
 
+/* A node that pods name, but that does not exist. */
 struct absence {
-    int64_t since_ms;
+    int64_t since_ms; /* loop time at which this controller noticed it */
 };
 
 static bool is_missing(struct pod_gc *pod_gc, const char *node)
@@ -29,9 +30,9 @@ static bool is_missing(struct pod_gc *pod_gc, const char *node)
     return node[0] != '\0' && !kube_informer_get(hub_informer(pod_gc->hub, "nodes"), "", node);
 }
 
-/* Returns for how long the node has been missing. The time starts when this controller first
- * notices it. */
-static int64_t missing_for(struct pod_gc *pod_gc, const char *node, int64_t now_ms)
+/* Returns for how many ms the node has been missing. The time starts when this controller first
+ * notices that the node does not exist. */
+static int64_t missing_for_ms(struct pod_gc *pod_gc, const char *node, int64_t now_ms)
 {
     struct absence *absence = map_get(&pod_gc->since, node);
     if (!absence) {
@@ -42,7 +43,7 @@ static int64_t missing_for(struct pod_gc *pod_gc, const char *node, int64_t now_
     return now_ms - absence->since_ms;
 }
 
-/* If the deletion fails, the next round tries again. */
+/* If the deletion fails, the next run of the timer repeats it. */
 static void on_pod_gc_removed(void *context, struct json *object, const struct err *err)
 {
 }
@@ -56,7 +57,7 @@ static void pod_gc_collect(struct pod_gc *pod_gc)
     for (size_t at = 0; (pod = kube_informer_next(pods, NULL, &at));) {
         const char *node = json_get_string(json_get(pod->json, "spec"), "nodeName", "");
         struct kube_delete_options options = {.grace_period_seconds = 0, .uid = pod->uid};
-        if (!is_missing(pod_gc, node) || missing_for(pod_gc, node, now) < MISSING_MS)
+        if (!is_missing(pod_gc, node) || missing_for_ms(pod_gc, node, now) < MISSING_MS)
             continue;
         kube_event(hub_client(hub), pod->json, "pod-garbage-collector", "Warning", "NodeGone",
                    "node \"%s\" does not exist: the pod is deleted", node);

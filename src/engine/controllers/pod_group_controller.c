@@ -1,5 +1,5 @@
 /* Writes the status of PodGroups, which shows the state of the pods with the group's label. The
- * status has no influence on the pods; the scheduler starts groups. */
+ * scheduler does not read this status: it decides from the groups' specs and the pods. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -11,16 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARALLEL = 16, GATHER_MS = 20 };
+enum {
+    PARALLEL = 16,
+    GATHER_MS = 20, /* changes within this time are written together */
+};
 
 static const char STORAGE[] = "podgroups.scheduling.x-k8s.io";
 
 struct pod_groups {
     struct hub *hub;
-    struct workqueue *queue;
+    struct workqueue *queue; /* "namespace/name" of a group */
 };
 
-/* A status that is being written. */
+/* The call that writes the status of a group. */
 struct writing {
     struct hub_task task;
     struct pod_groups *groups;
@@ -47,6 +50,7 @@ static int pod_group_compare_names(const void *a, const void *b)
     return strcmp(kube_meta_name(*x), kube_meta_name(*y));
 }
 
+/* Sets *ret to the pods of the group, sorted by name, in the arena. Returns their number. */
 static size_t pod_group_gather_pods(struct pod_groups *groups, struct arena *arena,
                                     const struct kube_object *group, const struct json ***ret)
 {

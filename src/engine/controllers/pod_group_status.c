@@ -1,4 +1,4 @@
-/* See pod_group_status.h. */
+/* Computes the status of a PodGroup; see pod_group_status.h. */
 #include "engine/controllers/pod_group_status.h"
 
 #include "base/moment.h"
@@ -41,7 +41,7 @@ static const char *pod_group_phase_of(const struct counts *counts, size_t min_me
     return counts->members >= min_member ? "Scheduling" : "Pending";
 }
 
-/* Returns the controller of the first pod that has one, as "namespace/name"; NULL: none. */
+/* Returns the controller of the first pod that has one, as "namespace/name", or NULL. */
 static const char *pod_group_occupant(struct arena *arena, const struct json *const *pods,
                                       size_t count)
 {

@@ -7,10 +7,11 @@
 #include <stddef.h>
 
 /* Returns the whole status, in the arena: phase, counts, occupiedBy, scheduleStartTime. "Enough"
- * means at least minMember pods. Pending: too few pods exist. Scheduling: enough exist. Scheduled:
+ * means at least minMember pods. The phase is the last one in this list whose condition is met.
+ * Pending: too few pods exist. Scheduling: enough pods exist that have not failed. Scheduled:
  * enough have a node. Running: enough run or have succeeded. Failed: a pod has failed, and enough
- * run or have ended. Finished: enough have succeeded. A group whose pods were deleted after the end
- * keeps its last status. */
+ * run or have ended. Finished: enough have succeeded. If all pods of a group were deleted after the
+ * phase Failed or Finished, the group keeps its status. */
 struct json *pod_group_status(struct arena *arena, const struct json *group,
                               const struct json *const *pods, size_t count, int64_t now_ms);
 

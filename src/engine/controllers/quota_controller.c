@@ -1,6 +1,6 @@
 /* Keeps the usage of quotas correct when objects are deleted, end or shrink. The server counts the
- * usage again whenever the status of a quota is written (quota_write.c). So this controller writes
- * the status soon after a change in the namespace. */
+ * usage again whenever the status of a quota is written (engine/admission/quota_write.c). So this
+ * controller writes an empty status soon after a change in the namespace. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -9,7 +9,10 @@
 
 #include <stdlib.h>
 
-enum { PARALLEL = 1, GATHER_MS = 100 };
+enum {
+    PARALLEL = 1,
+    GATHER_MS = 100, /* changes within this time are counted together */
+};
 
 static const char STORAGE[] = "resourcequotas";
 
@@ -18,6 +21,7 @@ struct quota_counter {
     struct workqueue *queue; /* "namespace/quota" */
 };
 
+/* The call that makes the server count one quota. */
 struct counting {
     struct hub_task task;
     struct quota_counter *counter;
@@ -31,8 +35,7 @@ static void counting_free(struct hub_task *task)
     free(counting);
 }
 
-/* Retries after a conflict: the server is writing other objects of the namespace, and the retry
- * counts them. */
+/* Retries after a conflict: the server does not count while other writes are pending. */
 static void on_counted(void *context, struct json *object, const struct err *err)
 {
     struct counting *counting = context;
@@ -65,7 +68,8 @@ static void quota_enqueue(struct quota_counter *counter, const struct kube_objec
     workqueue_add_after(counter->queue, key, GATHER_MS);
 }
 
-/* Whether the change leaves the usage as it was: neither the phase nor the spec has changed. */
+/* Returns whether the change leaves the usage as it was: neither the phase nor the spec has
+ * changed. */
 static bool counts_as_before(const struct kube_object *old, const struct kube_object *new_)
 {
     if (!old || !new_)

@@ -1,5 +1,6 @@
-/* Writes the taints that follow from a node's state, as taints.h decides. They keep new pods off
- * nodes that are not ready or are cordoned. */
+/* Writes the taints that follow from a node's state, as taints.h decides. These taints keep new
+ * pods off nodes that are cordoned, are not ready or report another problem such as DiskPressure.
+ */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -16,6 +17,7 @@ struct taints {
     struct workqueue *queue; /* names of nodes */
 };
 
+/* The call that writes the taints of a node. */
 struct writing {
     struct hub_task task;
     struct taints *taints;
@@ -33,8 +35,8 @@ static void writing_free(struct hub_task *task)
 static void on_taint_written(void *context, struct json *object, const struct err *err)
 {
     struct writing *writing = context;
-    bool settled = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
-    workqueue_done(writing->taints->queue, writing->node, err && !settled);
+    bool is_ignored = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
+    workqueue_done(writing->taints->queue, writing->node, err && !is_ignored);
     hub_task_end(&writing->task);
 }
 

@@ -1,6 +1,6 @@
-/* Evicts pods from nodes with NoExecute taints that they do not tolerate: at once, or after their
- * tolerationSeconds. taints.h decides how long a pod may stay. The start of that time is kept in
- * memory, so the time begins again when the controllers restart, as in Kubernetes. */
+/* Evicts a pod from its node if the pod does not tolerate a NoExecute taint of the node: at once,
+ * or after its tolerationSeconds. taints.h decides how long a pod may stay. The start of that time
+ * is kept in memory, so the time starts again when the controllers restart, as in Kubernetes. */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -12,19 +12,19 @@
 
 #include <stdlib.h>
 
-enum { PARALLEL = 16, UNSYNCED_MS = 20 };
+enum { EVICTIONS_MAX = 16, UNSYNCED_MS = 20 };
 
 static const char COMPONENT[] = "taint-eviction-controller";
 
 struct evictions {
     struct hub *hub;
     struct workqueue *queue; /* "namespace/pod" */
-    struct map since;        /* pod key → struct deadline, for pods that will be evicted */
+    struct map since;        /* pod key → struct toleration, while tolerationSeconds run */
 };
 
-struct deadline {
+struct toleration {
     int64_t since_ms;
-    char *uid; /* the pod's uid; a later pod of the same name gets its own deadline */
+    char *uid; /* the pod's uid; a later pod of the same name gets its own start */
 };
 
 struct eviction {
@@ -42,12 +42,12 @@ static void eviction_free(struct hub_task *task)
     free(eviction);
 }
 
-static void deadline_free(struct deadline *deadline)
+static void toleration_free(struct toleration *toleration)
 {
-    if (!deadline)
+    if (!toleration)
         return;
-    free(deadline->uid);
-    free(deadline);
+    free(toleration->uid);
+    free(toleration);
 }
 
 /* ---- Evicting -------------------------------------------------------------------------------- */
@@ -55,13 +55,13 @@ static void deadline_free(struct deadline *deadline)
 static void on_taint_eviction_deleted(void *context, struct json *object, const struct err *err)
 {
     struct eviction *eviction = context;
-    bool settled = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
-    workqueue_done(eviction->evictions->queue, eviction->key, err && !settled);
+    bool is_gone = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
+    workqueue_done(eviction->evictions->queue, eviction->key, err && !is_gone);
     hub_task_end(&eviction->task);
 }
 
-/* Deletes the pod, even if the condition DisruptionTarget could not be written. (With this
- * condition, controllers do not count the end of the pod as a failure.) */
+/* Deletes the pod, even if the condition DisruptionTarget could not be written. With this condition
+ * the operator of training jobs does not count the end of the pod as a failure. */
 static void on_taint_eviction_condition_written(void *context, struct json *object,
                                                 const struct err *err)
 {
@@ -92,7 +92,7 @@ static void taint_eviction_evict(struct evictions *evictions, const char *key,
 
 /* ---- Deciding -------------------------------------------------------------------------------- */
 
-static int64_t toleration_of(struct evictions *evictions, const struct kube_object *pod)
+static int64_t pod_toleration_s(struct evictions *evictions, const struct kube_object *pod)
 {
     const char *name = json_get_string(json_get(pod->json, "spec"), "nodeName", "");
     const struct kube_object *node =
@@ -100,28 +100,29 @@ static int64_t toleration_of(struct evictions *evictions, const struct kube_obje
     return node ? taints_toleration_s(pod->json, node->json) : TAINTS_FOR_EVER;
 }
 
-/* Returns when the pod's tolerationSeconds began. */
+/* Returns the loop time at which the pod's tolerationSeconds started. The first call for a pod
+ * starts them now. */
 static int64_t taint_eviction_since(struct evictions *evictions, const char *key,
                                     const struct kube_object *pod)
 {
-    struct deadline *deadline = map_get(&evictions->since, key);
-    if (!deadline || !str_eq(deadline->uid, pod->uid)) {
-        deadline = mem_zalloc(sizeof(*deadline));
-        deadline->since_ms = loop_now_ms(hub_loop(evictions->hub));
-        deadline->uid = mem_strdup(pod->uid);
-        deadline_free(map_put(&evictions->since, key, deadline));
+    struct toleration *toleration = map_get(&evictions->since, key);
+    if (!toleration || !str_eq(toleration->uid, pod->uid)) {
+        toleration = mem_zalloc(sizeof(*toleration));
+        toleration->since_ms = loop_now_ms(hub_loop(evictions->hub));
+        toleration->uid = mem_strdup(pod->uid);
+        toleration_free(map_put(&evictions->since, key, toleration));
     }
-    return deadline->since_ms;
+    return toleration->since_ms;
 }
 
 static void taint_eviction_cancel(struct evictions *evictions, const char *key,
                                   const struct kube_object *pod)
 {
-    struct deadline *deadline = map_remove(&evictions->since, key);
-    if (deadline && pod && !kube_meta_is_deleting(pod->json))
+    struct toleration *toleration = map_remove(&evictions->since, key);
+    if (toleration && pod && !kube_meta_is_deleting(pod->json))
         kube_event(hub_client(evictions->hub), pod->json, COMPONENT, "Normal",
                    "TaintManagerEviction", "Cancelling deletion of Pod %s", key);
-    deadline_free(deadline);
+    toleration_free(toleration);
     workqueue_done(evictions->queue, key, false);
 }
 
@@ -134,15 +135,15 @@ static void taint_eviction_controller_work(void *context, const char *key)
         return;
     }
     struct kube_object *pod = kube_informer_find(hub_informer(evictions->hub, "pods"), key);
-    int64_t patience_s = pod ? toleration_of(evictions, pod) : TAINTS_FOR_EVER;
-    if (!pod || kube_meta_is_deleting(pod->json) || patience_s == TAINTS_FOR_EVER) {
+    int64_t toleration_s = pod ? pod_toleration_s(evictions, pod) : TAINTS_FOR_EVER;
+    if (!pod || kube_meta_is_deleting(pod->json) || toleration_s == TAINTS_FOR_EVER) {
         taint_eviction_cancel(evictions, key, pod);
         return;
     }
     int64_t now_ms = loop_now_ms(hub_loop(evictions->hub));
-    int64_t left_ms = patience_s == 0
-                          ? 0
-                          : taint_eviction_since(evictions, key, pod) + patience_s * 1000 - now_ms;
+    int64_t left_ms = toleration_s == 0 ? 0
+                                        : taint_eviction_since(evictions, key, pod) +
+                                              toleration_s * 1000 - now_ms;
     if (left_ms > 0) {
         workqueue_done(evictions->queue, key, false);
         workqueue_add_after(evictions->queue, key, left_ms);
@@ -189,15 +190,15 @@ static void on_taint_eviction_node_changed(void *self, struct kube_object *old,
             taint_eviction_enqueue(evictions, pod);
 }
 
-/* The pod may have got a node, or other tolerations. */
+/* The pod may have been bound to a node or deleted, or its tolerations may have changed. */
 static void on_taint_eviction_pod_changed(void *self, struct kube_object *old,
                                           struct kube_object *new_)
 {
     struct evictions *evictions = self;
     _cleanup_free_ char *key =
         mem_printf("%s/%s", (new_ ? new_ : old)->namespace_, (new_ ? new_ : old)->name);
-    bool runs_out = map_get(&evictions->since, key) != NULL;
-    if (runs_out || (new_ && toleration_of(evictions, new_) != TAINTS_FOR_EVER))
+    bool is_tolerated = map_get(&evictions->since, key) != NULL;
+    if (is_tolerated || (new_ && pod_toleration_s(evictions, new_) != TAINTS_FOR_EVER))
         workqueue_add(evictions->queue, key);
 }
 
@@ -206,7 +207,7 @@ static void *taint_eviction_controller_start(struct hub *hub)
     struct evictions *evictions = mem_zalloc(sizeof(*evictions));
     evictions->hub = hub;
     evictions->queue =
-        workqueue_new(hub_loop(hub), PARALLEL, taint_eviction_controller_work, evictions);
+        workqueue_new(hub_loop(hub), EVICTIONS_MAX, taint_eviction_controller_work, evictions);
     map_init(&evictions->since);
     return evictions;
 }
@@ -218,7 +219,7 @@ static void taint_eviction_controller_stop(void *self)
     void *value;
     workqueue_free(evictions->queue);
     for (size_t at = 0; map_next(&evictions->since, &at, &key, &value);)
-        deadline_free(value);
+        toleration_free(value);
     map_release(&evictions->since);
     free(evictions);
 }

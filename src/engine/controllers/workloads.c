@@ -1,4 +1,4 @@
-/* See workloads.h. */
+/* Runs the passes of the workload controllers; see workloads.h. */
 #include "engine/controllers/workloads.h"
 
 #include "base/mem.h"

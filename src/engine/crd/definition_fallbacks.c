@@ -1,5 +1,5 @@
-/* Checks the defaults in a schema: each default must be valid for its schema and have no unknown
- * fields; see definition.h. */
+/* Checks the fallbacks of a schema, which are the values of the keyword "default": each must be
+ * valid for its schema and have no unknown fields; see definition.h. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/crd/definition.h"
@@ -13,16 +13,19 @@ static void take_errors(struct field_errors *errors, const char *path,
                         const struct field_errors *from)
 {
     for (const struct field_error *error = from->first; error; error = error->next) {
-        struct field_error one = *error;
-        one.next = NULL;
-        const struct field_errors single = {.first = &one, .last = &one, .count = 1};
-        bool joins = !error->field[0] || error->field[0] == '[' || error->field[0] == '<';
+        struct field_error copy = *error;
+        copy.next = NULL;
+        const struct field_errors single = {.first = &copy, .last = &copy, .count = 1};
+        /* The field of an error about allOf, anyOf, oneOf or not is "<nil>". */
+        bool needs_no_dot = !error->field[0] || error->field[0] == '[' || error->field[0] == '<';
         if (error->field[0] == '<')
-            one.field = "";
-        field_errors_take(errors, &single, field_path(errors, "%s%s", path, joins ? "" : "."));
+            copy.field = "";
+        field_errors_take(errors, &single,
+                          field_path(errors, "%s%s", path, needs_no_dot ? "" : "."));
     }
 }
 
+/* Checks one fallback against its schema. */
 static void check_fallback(struct field_errors *errors, const char *path, const struct json *schema,
                            const struct json *fallback)
 {
@@ -42,10 +45,11 @@ static void check_fallback(struct field_errors *errors, const char *path, const 
         return;
     }
     const struct schema *value = &schema_field(compiled->object, "value")->value;
-    const char *type = json_get_string(schema, "type", ""), *is = schema_type_name(fallback);
+    const char *type = json_get_string(schema, "type", ""),
+               *fallback_type = schema_type_name(fallback);
     if (value->type == SCHEMA_ANY && type[0]) { /* a type that does not exist */
-        field_invalid(errors, path, json_string(arena, is), " in body must be of type %s: \"%s\"",
-                      type, is);
+        field_invalid(errors, path, json_string(arena, fallback_type),
+                      " in body must be of type %s: \"%s\"", type, fallback_type);
         return;
     }
     schema_default(arena, compiled->object, object);

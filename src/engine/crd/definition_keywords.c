@@ -14,6 +14,7 @@ static bool keyword_is_true(const struct json *schema, const char *name)
     return json_get_bool(schema, name, false);
 }
 
+/* Returns whether the schema has the keyword with a value that is not empty. */
 static bool keyword_is_set(const struct json *schema, const char *name)
 {
     const struct json *value = json_get(schema, name);
@@ -36,8 +37,8 @@ static bool words_contain(const char *const *words, const char *word)
 
 /* ---- Keywords that Kubernetes does not allow ------------------------------------------------- */
 
-/* Adds an error for each keyword that Kubernetes does not allow. Returns false if one of them
- * cannot be in a structural schema at all, such as "$ref". */
+/* Adds an error for each keyword that Kubernetes does not allow. Returns whether the schema can be
+ * structural: false if it has a keyword such as "$ref". */
 static bool check_forbidden(struct field_errors *errors, const char *path,
                             const struct json *schema)
 {
@@ -45,7 +46,7 @@ static bool check_forbidden(struct field_errors *errors, const char *path,
                                         "id",   "patternProperties"};
     const struct json *items = json_get(schema, "items");
     const char *type = schema_type_of(schema);
-    bool convertible = true;
+    bool can_be_structural = true;
     if (keyword_is_true(schema, "uniqueItems"))
         field_forbidden(errors, field_path(errors, "%s.uniqueItems", path),
                         "uniqueItems cannot be set to true since the runtime complexity becomes "
@@ -54,7 +55,7 @@ static bool check_forbidden(struct field_errors *errors, const char *path,
         field_unsupported(errors, field_path(errors, "%s.type", path), type, TYPES);
     for (size_t i = 0; i < ARRAY_SIZE(names); i++)
         if (keyword_is_set(schema, names[i])) {
-            convertible = false;
+            can_be_structural = false;
             field_forbidden(errors, field_path(errors, "%s.%s", path, names[i]),
                             field_path(errors, "%s is not supported", names[i]));
         }
@@ -62,11 +63,11 @@ static bool check_forbidden(struct field_errors *errors, const char *path,
         field_forbidden(errors, field_path(errors, "%s.type", path),
                         "type cannot be set to null, use nullable as an alternative");
     if (items && items->type == JSON_ARRAY) {
-        convertible = false;
+        can_be_structural = false;
         field_forbidden(errors, field_path(errors, "%s.items", path),
                         "items must be a schema object and not an array");
     }
-    return convertible;
+    return can_be_structural;
 }
 
 /* ---- x-kubernetes-… -------------------------------------------------------------------------- */
@@ -115,6 +116,8 @@ static void check_set_items(struct field_errors *errors, const char *path, const
                         "cannot be nullable when x-kubernetes-list-type is set");
 }
 
+/* Checks a property of the items that is in x-kubernetes-list-map-keys. `required`: it is a
+ * required property. */
 static void check_map_key(struct field_errors *errors, const char *path, const struct json *items,
                           const struct json *property, bool required)
 {
@@ -221,17 +224,19 @@ static void check_extensions(struct field_errors *errors, const char *path,
 
 /* ---- The whole schema ------------------------------------------------------------------------ */
 
+/* Checks each schema in the list of the keyword `name`, such as "allOf". */
 static bool check_schema_list(struct field_errors *errors, const char *path,
                               const struct json *schema, const char *name)
 {
     size_t position = 0;
-    bool convertible = true;
+    bool can_be_structural = true;
     JSON_EACH (part, json_get(schema, name))
-        convertible &= definition_check_keywords(
+        can_be_structural &= definition_check_keywords(
             errors, field_path(errors, "%s.%s[%zu]", path, name, position++), part);
-    return convertible;
+    return can_be_structural;
 }
 
+/* Checks additionalProperties. */
 static bool check_others(struct field_errors *errors, const char *path, const struct json *schema)
 {
     const struct json *others = json_get(schema, "additionalProperties");
@@ -257,19 +262,20 @@ bool definition_check_keywords(struct field_errors *errors, const char *path,
         field_invalid(errors, path, schema, "must be a schema, which is an object");
         return false;
     }
-    bool convertible = check_forbidden(errors, path, schema);
-    convertible &= check_others(errors, path, schema);
+    bool can_be_structural = check_forbidden(errors, path, schema);
+    can_be_structural &= check_others(errors, path, schema);
     JSON_EACH (property, json_get(schema, "properties"))
-        convertible &= definition_check_keywords(
+        can_be_structural &= definition_check_keywords(
             errors, field_path(errors, "%s.properties[%s]", path, property->name), property);
     if (not_)
-        convertible &= definition_check_keywords(errors, field_path(errors, "%s.not", path), not_);
-    convertible &= check_schema_list(errors, path, schema, "allOf");
-    convertible &= check_schema_list(errors, path, schema, "oneOf");
-    convertible &= check_schema_list(errors, path, schema, "anyOf");
+        can_be_structural &=
+            definition_check_keywords(errors, field_path(errors, "%s.not", path), not_);
+    can_be_structural &= check_schema_list(errors, path, schema, "allOf");
+    can_be_structural &= check_schema_list(errors, path, schema, "oneOf");
+    can_be_structural &= check_schema_list(errors, path, schema, "anyOf");
     if (items && items->type != JSON_ARRAY)
-        convertible &=
+        can_be_structural &=
             definition_check_keywords(errors, field_path(errors, "%s.items", path), items);
     check_extensions(errors, path, schema);
-    return convertible;
+    return can_be_structural;
 }

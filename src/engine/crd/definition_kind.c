@@ -1,4 +1,5 @@
-/* The row (struct kube_kind) of CustomResourceDefinitions: how the API serves them. */
+/* Defines the row (struct kube_kind) of CustomResourceDefinitions: how the API serves them; see
+ * definition.h. */
 #include "engine/crd/definition.h"
 #include "kube/kinds/row.h"
 

@@ -13,7 +13,7 @@
 enum {
     VERBS = VERB_CREATE | VERB_DELETE | VERB_DELETE_COLLECTION | VERB_GET | VERB_LIST | VERB_PATCH |
             VERB_UPDATE | VERB_WATCH,
-    VERBS_PART = VERB_GET | VERB_PATCH | VERB_UPDATE,
+    SUBRESOURCE_VERBS = VERB_GET | VERB_PATCH | VERB_UPDATE,
 };
 
 static const char *copy_definition_text(struct arena *arena, const struct json *object,
@@ -62,19 +62,19 @@ make_subresources(struct arena *arena, const struct json *version, const char *k
                                                   .group = "autoscaling",
                                                   .version = "v1",
                                                   .schema = &TYPE_SCALE,
-                                                  .verbs = VERBS_PART,
+                                                  .verbs = SUBRESOURCE_VERBS,
                                                   .scale = paths};
     }
     if (json_get(subresources, "status"))
         list[count++] = (struct kube_subresource){
-            .id = SUB_STATUS, .name = "status", .kind = kind, .verbs = VERBS_PART};
+            .id = SUB_STATUS, .name = "status", .kind = kind, .verbs = SUBRESOURCE_VERBS};
     return count > 0 ? list : NULL;
 }
 
-/* ---- Fields
- * ----------------------------------------------------------------------------------- */
+/* ---- Fields ---------------------------------------------------------------------------------- */
 
-/* The selectable field ".spec.color" becomes the field selector "spec.color". */
+/* Returns the fields that field selectors may use. The selectable field ".spec.color" becomes
+ * "spec.color". */
 static const char *const *make_fields(struct arena *arena, const struct json *version)
 {
     const struct json *given = json_get(version, "selectableFields");
@@ -91,6 +91,7 @@ static const char *const *make_fields(struct arena *arena, const struct json *ve
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
+/* Returns the version in which new objects are stored, or NULL. */
 static const struct json *stored_version(const struct json *spec)
 {
     JSON_EACH (version, json_get(spec, "versions"))
@@ -127,6 +128,7 @@ static void fill_identity(struct registry_definition *definition, struct kube_ki
     row->verbs = VERBS;
 }
 
+/* Returns the warning for clients that use a deprecated version, or NULL. */
 static const char *deprecation_warning(struct arena *arena, const struct kube_kind *row,
                                        const struct json *version)
 {
@@ -174,8 +176,9 @@ static bool serves_any(const struct json *spec)
     return false;
 }
 
-/* When a definition is deleted, the controller first deletes its objects through the API. If the
- * definition serves no version, the stored version is served for this. */
+/* Returns whether the version is served. When a definition is deleted, the controller first deletes
+ * its objects through the API. If the definition serves no version, the stored version is served
+ * for this. */
 static bool is_served(const struct json *definition, const struct json *version)
 {
     const struct json *spec = json_get(definition, "spec");

@@ -1,6 +1,6 @@
-/* Checks the values of a custom resource that its Scale shows, as Kubernetes does. A replica count
- * must be an integer from 0 to the maximum of a Scale, and the selector must be a string. Messages
- * quote values as Go prints them. */
+/* Checks the values of a custom resource that its Scale shows, as Kubernetes does; see
+ * definition.h. A number of replicas must be an integer from 0 to INT32_MAX, and the selector must
+ * be a string. Messages quote values as Go prints them. */
 #include "engine/crd/definition.h"
 
 #include "base/buf.h"
@@ -8,8 +8,9 @@
 
 #include <inttypes.h>
 
-enum { QUOTE_MAX = 1024 };
+enum { QUOTE_MAX = 1024 }; /* bytes of a value in a message */
 
+/* Returns the type that Go has for the value. */
 static const char *go_type(const struct json *value)
 {
     switch (value->type) {
@@ -31,6 +32,7 @@ static const char *go_type(const struct json *value)
     return "";
 }
 
+/* Appends the value as Go prints it. */
 static void write_quoted(const struct json *value, struct buf *buf)
 {
     const char *between = "";

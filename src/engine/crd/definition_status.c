@@ -50,10 +50,10 @@ static bool name_is_listed(const char *const *names, const char *name)
     return false;
 }
 
-/* Whether another resource of the group has the name. Compares the kind and list kind if `kind`,
- * otherwise the plural, singular and short names. */
+/* Returns whether another resource of the group has the name: as its kind or list kind if
+ * `is_kind`, otherwise as its plural, singular or short name. */
 static bool is_taken(const struct registry *registry, const struct json *definition,
-                     const char *name, bool kind)
+                     const char *name, bool is_kind)
 {
     const char *group = json_get_string(json_get(definition, "spec"), "group", "");
     const struct kube_kind *resource;
@@ -61,25 +61,29 @@ static bool is_taken(const struct registry *registry, const struct json *definit
         if (!str_eq(resource->id.group, group) ||
             str_eq(resource->storage, kube_meta_name(definition)))
             continue;
-        if (kind ? str_eq(resource->id.kind, name) || str_eq(resource->list_kind, name)
-                 : str_eq(resource->id.plural, name) || str_eq(resource->singular, name) ||
-                       name_is_listed(resource->short_names, name))
+        if (is_kind ? str_eq(resource->id.kind, name) || str_eq(resource->list_kind, name)
+                    : str_eq(resource->id.plural, name) || str_eq(resource->singular, name) ||
+                          name_is_listed(resource->short_names, name))
             return true;
     }
     return false;
 }
 
+/* The check of a definition's names. */
 struct naming {
     const struct registry *registry;
-    const struct json *definition, *names;
-    const char *reason, *message; /* the error about a name that is taken; NULL: none is taken */
+    const struct json *definition;
+    const struct json *names; /* spec.names of the definition */
+    const char *reason;       /* the code of the error about a taken name; NULL: none is taken */
+    const char *message;      /* the message of that error */
 };
 
+/* Copies the name spec.names.`member` to `accepted` if no other resource has the name. */
 static void accept_name(struct arena *arena, struct naming *naming, struct json *accepted,
-                        const char *member, const char *reason, bool kind)
+                        const char *member, const char *reason, bool is_kind)
 {
     const char *name = json_get_string(naming->names, member, "");
-    if (is_taken(naming->registry, naming->definition, name, kind)) {
+    if (is_taken(naming->registry, naming->definition, name, is_kind)) {
         naming->reason = reason;
         naming->message = arena_printf(arena, "\"%s\" is already in use", name);
         name = str_eq(member, "plural") || str_eq(member, "kind") ? "" : NULL;
@@ -88,6 +92,7 @@ static void accept_name(struct arena *arena, struct naming *naming, struct json 
         json_set_string(arena, accepted, member, name);
 }
 
+/* Copies the short names to `accepted` if no other resource has one of them. */
 static void accept_short_names(struct arena *arena, struct naming *naming, struct json *accepted)
 {
     const struct json *list = json_get(naming->names, "shortNames");
@@ -102,6 +107,8 @@ static void accept_short_names(struct arena *arena, struct naming *naming, struc
         json_set(arena, accepted, "shortNames", json_clone(arena, list));
 }
 
+/* Sets status.acceptedNames and the condition NamesAccepted. Returns whether all names are
+ * accepted. */
 static bool accept_names(struct arena *arena, const struct registry *registry,
                          struct json *definition, int64_t now_ms)
 {
@@ -124,7 +131,8 @@ static bool accept_names(struct arena *arena, const struct registry *registry,
 
 /* ---- The whole status ------------------------------------------------------------------------ */
 
-static void note_stored_version(struct arena *arena, struct json *definition)
+/* Adds the version in which new objects are stored to status.storedVersions. */
+static void add_stored_version(struct arena *arena, struct json *definition)
 {
     struct json *stored =
         json_ensure_array(arena, json_ensure_object(arena, definition, "status"), "storedVersions");
@@ -138,7 +146,6 @@ static void note_stored_version(struct arena *arena, struct json *definition)
     }
 }
 
-/* An established definition stays established, even if its new names are rejected later. */
 void definition_set_status(struct arena *arena, const struct registry *registry,
                            struct json *definition, int64_t now_ms)
 {
@@ -149,5 +156,5 @@ void definition_set_status(struct arena *arena, const struct registry *registry,
     else if (!definition_is_established(definition))
         definition_set_condition(arena, definition, "Established", false, "NotAccepted",
                                  "not all names are accepted", now_ms);
-    note_stored_version(arena, definition);
+    add_stored_version(arena, definition);
 }

@@ -1,5 +1,5 @@
-/* Checks that a schema is structural: the types of all fields must be given outside of allOf,
- * anyOf, oneOf and not; see definition.h. */
+/* Checks that a schema is structural: it must give the types of all fields outside of allOf, anyOf,
+ * oneOf and not; see definition.h. */
 #include "base/mem.h"
 #include "base/pattern/pattern.h"
 #include "base/str.h"
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The place of a schema: the root, or the schema of array items or of an object's field. */
 enum level { LEVEL_ROOT, LEVEL_ITEM, LEVEL_FIELD };
 
 static bool schema_is_true(const struct json *schema, const char *name)
@@ -22,7 +23,8 @@ static const char *schema_type_of(const struct json *schema)
 
 /* ---- Parts of allOf, anyOf, oneOf and not ---------------------------------------------------- */
 
-/* Whether the list is [{type: integer}, {type: string}], the only anyOf that may contain types. */
+/* Returns whether the list is [{type: integer}, {type: string}], the only anyOf that may contain
+ * types. */
 static bool is_int_or_string(const struct json *any_of)
 {
     static const char *const types[] = {"integer", "string"};
@@ -36,9 +38,12 @@ static bool is_int_or_string(const struct json *any_of)
     return true;
 }
 
+/* Checks the schemas in allOf, anyOf, oneOf and not, and the pattern. `skip_any_of` leaves out
+ * anyOf, and `skip_first` leaves out the anyOf of the first schema in allOf. */
 static void check_combinations(struct field_errors *errors, const char *path,
                                const struct json *schema, bool skip_any_of, bool skip_first);
 
+/* Adds an error for each keyword that a schema in allOf, anyOf, oneOf or not must not have. */
 static void check_nested_members(struct field_errors *errors, const char *path,
                                  const struct json *schema)
 {
@@ -167,7 +172,7 @@ static void check_extensions(struct field_errors *errors, const char *path,
                        "x-kubernetes-preserve-unknown-fields");
 }
 
-/* Whether the schema of the root metadata restricts only name and generateName. */
+/* Returns whether the schema of the root metadata restricts only name and generateName. */
 static bool is_plain_metadata(const struct json *metadata)
 {
     JSON_EACH (member, metadata) {
@@ -182,7 +187,7 @@ static bool is_plain_metadata(const struct json *metadata)
     return true;
 }
 
-/* apiVersion, kind, metadata and the fields of metadata must have no default. */
+/* Checks that apiVersion, kind, metadata and the fields of metadata have no default. */
 static void check_no_defaults(struct field_errors *errors, const char *path,
                               const struct json *properties)
 {
@@ -201,6 +206,7 @@ static void check_no_defaults(struct field_errors *errors, const char *path,
     }
 }
 
+/* Checks the fields apiVersion, kind and metadata of a schema that describes a whole object. */
 static void check_object_members(struct field_errors *errors, const char *path,
                                  const struct json *schema, enum level level)
 {

@@ -1,5 +1,5 @@
-/* Sets the defaults of a definition and validates it; see definition.h. Other files check the
- * schemas. */
+/* Sets the defaults of a definition and validates it; see definition.h. The files of the other
+ * definition_check_ functions check the schemas. */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -11,6 +11,7 @@
 #include <ctype.h>
 #include <string.h>
 
+/* The annotation that a definition in a group of Kubernetes must have. */
 static const char APPROVED[] = "api-approved.kubernetes.io";
 
 static char *to_lower_text(struct arena *arena, const char *text)
@@ -35,6 +36,7 @@ void definition_defaults(struct arena *arena, struct json *definition)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
+/* Checks that the value is a DNS label. With `any_case`, it may also have capital letters. */
 static void check_label(struct field_errors *errors, const char *path, const struct json *value,
                         bool any_case)
 {
@@ -77,7 +79,7 @@ static void check_definition_names(struct field_errors *errors, const struct jso
                       "kind and listKind may not be the same");
 }
 
-/* Whether the group is "k8s.io" or "kubernetes.io", or a subdomain of them. */
+/* Returns whether the group is "k8s.io" or "kubernetes.io", or a subdomain of one of them. */
 static bool is_protected(const char *group)
 {
     static const char *const owners[] = {"k8s.io", "kubernetes.io"};
@@ -119,6 +121,7 @@ static void check_scope(struct field_errors *errors, const struct json *spec)
         field_unsupported(errors, "spec.scope", scope, scopes);
 }
 
+/* Checks that the name of the definition is PLURAL.GROUP. */
 static void check_own_name(struct field_errors *errors, const struct json *definition)
 {
     const struct json *spec = json_get(definition, "spec");
@@ -133,7 +136,7 @@ static void check_own_name(struct field_errors *errors, const struct json *defin
 
 /* ---- Versions -------------------------------------------------------------------------------- */
 
-/* Whether the word is an element of a list such as "a,b,c". */
+/* Returns whether the word is an element of a list such as "a,b,c". */
 static bool list_has_word(const char *list, const char *word)
 {
     size_t size = strlen(word);
@@ -169,7 +172,8 @@ static void check_column(struct field_errors *errors, const char *path, const st
                       "must be a simple json path starting with .");
 }
 
-/* A path of a Scale may contain names but no list indexes, because the value is also written. */
+/* Checks a path of a Scale. It may contain names but no list indexes, because the server also
+ * writes the value of one path. `below` lists the prefixes that the path may have. */
 static void check_scale_path(struct field_errors *errors, const char *at, const struct json *path,
                              const char *const *below)
 {
@@ -289,13 +293,14 @@ static void check_conversion(struct field_errors *errors, const struct json *spe
             field_required(errors, "spec.conversion.conversionReviewVersions", NULL);
         if (served > 1)
             field_forbidden(errors, "spec.conversion.strategy",
-                            "this server asks no webhooks: serve one version only, or set it to "
-                            "None, with which nothing but apiVersion changes");
+                            "this server calls no conversion webhooks: serve only one version, or "
+                            "set the strategy to None, which changes only apiVersion");
     }
 }
 
 /* ---- Changes --------------------------------------------------------------------------------- */
 
+/* Adds an error for each immutable field that has changed. */
 static void check_immutable(struct field_errors *errors, const struct json *definition,
                             const struct json *old)
 {
@@ -305,18 +310,19 @@ static void check_immutable(struct field_errors *errors, const struct json *defi
     } rows[] = {{"group", false}, {"scope", true}, {"names.plural", false}, {"names.kind", true}};
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         const char *inner = strchr(rows[i].path, '.');
-        const struct json *now = json_get(definition, "spec"), *before = json_get(old, "spec");
-        now = inner ? json_at(now, "names", inner + 1, NULL) : json_get(now, rows[i].path);
-        before = inner ? json_at(before, "names", inner + 1, NULL) : json_get(before, rows[i].path);
-        if (now && before && !json_equal(now, before) &&
+        const struct json *value = json_get(definition, "spec"), *old_value = json_get(old, "spec");
+        value = inner ? json_at(value, "names", inner + 1, NULL) : json_get(value, rows[i].path);
+        old_value = inner ? json_at(old_value, "names", inner + 1, NULL)
+                          : json_get(old_value, rows[i].path);
+        if (value && old_value && !json_equal(value, old_value) &&
             (!rows[i].if_established || definition_is_established(old)))
-            field_invalid(errors, field_path(errors, "spec.%s", rows[i].path), now,
+            field_invalid(errors, field_path(errors, "spec.%s", rows[i].path), value,
                           "field is immutable");
     }
 }
 
-/* Each version in status.storedVersions must be in the spec, because objects may be stored in
- * it. */
+/* Checks that the spec has each version in status.storedVersions, because objects may be stored in
+ * this version. */
 static void check_stored(struct field_errors *errors, const struct json *definition)
 {
     size_t position = 0;

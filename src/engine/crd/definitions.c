@@ -19,16 +19,17 @@ struct definitions {
     struct store_watch *watch;
 };
 
+/* Stops serving the resource. */
 static void definitions_retire(struct definitions *definitions, const char *name)
 {
     registry_remove(definitions->registry, name);
     definitions->on_retired(definitions->context, name);
 }
 
-/* Serves the resource of the stored definition, or stops serving it if the definition cannot be
- * read or has no rows (definition_rows()). The definition needs no validation, because it was
- * validated when it was written. */
-static void definitions_learn(struct definitions *definitions, struct store_object *stored)
+/* Serves the resource of the stored definition, or stops serving the resource if the definition
+ * cannot be read or has no rows (definition_rows()). The definition needs no validation, because it
+ * was validated when it was written. */
+static void definitions_update(struct definitions *definitions, struct store_object *stored)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *name = stored->key + strlen(PREFIX);
@@ -49,7 +50,7 @@ static void on_definition_event(void *context, const struct store_event *event)
     struct definitions *definitions = context;
     const char *name = event->object->key + strlen(PREFIX);
     if (event->type != STORE_DELETED)
-        definitions_learn(definitions, event->object);
+        definitions_update(definitions, event->object);
     else if (!registry_is_built_in(definitions->registry, name))
         definitions_retire(definitions, name);
 }
@@ -64,7 +65,7 @@ int definitions_new(struct store *store, struct registry *registry, definitions_
     definitions->context = context;
     size_t count = store_list(store, PREFIX, &objects);
     for (size_t i = 0; i < count; i++) {
-        definitions_learn(definitions, objects[i]);
+        definitions_update(definitions, objects[i]);
         store_object_unref(objects[i]);
     }
     free(objects);
@@ -72,7 +73,7 @@ int definitions_new(struct store *store, struct registry *registry, definitions_
                              &definitions->watch, err);
     if (result < 0) {
         definitions_free(definitions);
-        return err_wrap(err, "cannot follow the definitions of custom resources");
+        return err_wrap(err, "cannot watch the definitions of custom resources");
     }
     *ret = definitions;
     return 0;

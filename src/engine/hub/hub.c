@@ -1,4 +1,4 @@
-/* See hub.h. */
+/* Runs the informers and calls the controllers; see hub.h. */
 #include "engine/hub/hub.h"
 
 #include "base/mem.h"

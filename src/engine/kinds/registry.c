@@ -1,4 +1,4 @@
-/* All kinds that are served; see registry.h. */
+/* Implements the registry of the served kinds; see registry.h. */
 #include "engine/kinds/registry.h"
 
 #include "base/mem.h"
@@ -51,7 +51,7 @@ void registry_unref(const struct kube_kind *resource)
         registry_definition_unref(resource->definition);
 }
 
-static void definition_let_go(void *definition)
+static void on_arena_drops_definition(void *definition)
 {
     registry_definition_unref(definition);
 }
@@ -59,7 +59,7 @@ static void definition_let_go(void *definition)
 void registry_hold(struct arena *arena, const struct kube_kind *resource)
 {
     if (resource->definition)
-        arena_defer(arena, definition_let_go, registry_ref(resource)->definition);
+        arena_defer(arena, on_arena_drops_definition, registry_ref(resource)->definition);
 }
 
 /* ---- The registry ---------------------------------------------------------------------------- */
@@ -293,8 +293,8 @@ const char **registry_groups(const struct registry *registry, struct arena *aren
     return names_take(&names, arena);
 }
 
-/* A parsed version: "v1beta2" has stage 1, major 1 and minor 2. A name of another form has stage
- * -1. */
+/* A parsed version: "v1beta2" has stage 1, major 1 and minor 2. A name that is not a Kubernetes
+ * version has stage -1. */
 struct version_rank {
     int stage; /* 2: stable, 1: beta, 0: alpha */
     int64_t major, minor;

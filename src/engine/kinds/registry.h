@@ -4,7 +4,8 @@
  * A row is a struct kube_kind (kube/kinds/kind.h): a kind in one version. The row of a built-in
  * kind may also list older versions.
  *
- * All functions must run on the loop thread, except registry_hooks(). */
+ * registry_hooks() and registry_find_type() may run on any thread, because they read only what is
+ * fixed when the server starts. All other functions must run on the loop thread. */
 #ifndef TRAINYARD_ENGINE_KINDS_REGISTRY_H
 #define TRAINYARD_ENGINE_KINDS_REGISTRY_H
 
@@ -15,7 +16,8 @@ struct api_call;
 struct registry;
 
 /* Hooks for the writes of a kind that need the store or the state of the engine. Each hook may be
- * NULL. `old` is NULL on create. */
+ * NULL. `old` is NULL on create. A hook that returns int returns 0, or a negative code to reject
+ * the write. */
 struct registry_hooks {
     /* NULL: the last element of a list, whose `admit` runs for every kind */
     const struct kube_kind *kind;
@@ -39,9 +41,11 @@ struct registry_hooks {
  * with an element whose kind is NULL. Both must outlive the registry and may be NULL. */
 struct registry *registry_new(const struct kube_kind *const *kinds,
                               const struct registry_hooks *hooks);
+/* Drops the references to all definitions. NULL-safe; returns NULL. */
 struct registry *registry_free(struct registry *registry);
 
-/* Adds one built-in kind. The built-in kinds are ordered by group and resource. */
+/* Adds one built-in kind, which must outlive the registry. Called only at start. The built-in kinds
+ * are ordered by group and resource. */
 void registry_add(struct registry *registry, const struct kube_kind *kind);
 
 /* Returns the hooks of the kind, never NULL. May run on any thread. */
@@ -50,7 +54,7 @@ const struct registry_hooks *registry_hooks(const struct registry *registry,
 /* Returns the hooks for every kind: the last element of the list. Never returns NULL. */
 const struct registry_hooks *registry_common_hooks(const struct registry *registry);
 
-/* Whether a built-in kind has this storage name, such as "tfjobs.kubeflow.org". A
+/* Returns whether a built-in kind has this storage name, such as "tfjobs.kubeflow.org". A
  * CustomResourceDefinition with such a name is stored but has no effect. */
 bool registry_is_built_in(const struct registry *registry, const char *storage);
 
@@ -66,11 +70,12 @@ struct registry_definition {
     struct arena *arena; /* owns the rows and the name, but not the struct itself */
     unsigned references;
 };
+/* Returns a definition with `count` empty rows and one reference. Copies the name. */
 struct registry_definition *registry_definition_new(const char *name, size_t count);
 void registry_definition_unref(struct registry_definition *definition);
 
-/* Take and drop a reference to a row that is needed after this turn of the loop. Do nothing for
- * built-in kinds. */
+/* registry_ref() takes a reference to a row that is needed after this turn of the loop, and returns
+ * the row. registry_unref() drops the reference. Neither does anything for a built-in kind. */
 const struct kube_kind *registry_ref(const struct kube_kind *kind);
 void registry_unref(const struct kube_kind *kind);
 /* Takes a reference to the row, which is dropped when the arena is freed. */
@@ -79,6 +84,7 @@ void registry_hold(struct arena *arena, const struct kube_kind *kind);
 /* Serves the rows of the definition. They replace the rows of an earlier definition with the same
  * name. Takes over the caller's reference. */
 void registry_put(struct registry *registry, struct registry_definition *definition);
+/* Stops serving the rows of the definition with this name. Does nothing if there is none. */
 void registry_remove(struct registry *registry, const char *name);
 
 /* ---- Lookup ---------------------------------------------------------------------------------- */
@@ -101,19 +107,21 @@ const struct kube_kind *registry_find(const struct registry *registry, const cha
 const struct kube_kind *registry_find_kind(const struct registry *registry, const char *api_version,
                                            const char *kind);
 /* A schema_find_type (kube/schema/protobuf.h) with the registry as context. Finds the types of the
- * built-in kinds, and of other objects that clients send, such as DeleteOptions. */
+ * built-in kinds in their newest version, and of other objects that clients send, such as
+ * DeleteOptions. Returns NULL if it finds none. May run on any thread. */
 const struct schema_object *registry_find_type(const void *registry, const char *api_version,
                                                const char *kind);
 bool registry_has_group_version(const struct registry *registry, const char *group,
                                 const char *version);
-/* Return the names of all served groups except core, and the versions of a group with the preferred
- * version first. The lists are NULL-terminated and have no duplicates. The strings belong to the
- * rows. */
+/* Returns the names of all served groups except core. The list is allocated in the arena, ends with
+ * NULL and has no duplicates. The strings belong to the rows. */
 const char **registry_groups(const struct registry *registry, struct arena *arena);
+/* Returns the versions of a group, the preferred version first, in a list like that of
+ * registry_groups(). The list is empty if the group is not served. */
 const char **registry_versions(const struct registry *registry, struct arena *arena,
                                const char *group);
-/* Returns a value less than 0 if `a` is preferred to `b`. The order is that of Kubernetes: v2, v1,
- * v1beta2, v1alpha1, then all other names. */
+/* Compares two versions. Returns a value less than 0 if `a` is preferred to `b`, and 0 if they are
+ * equal. The order is that of Kubernetes: v2, v1, v1beta2, v1alpha1, then all other names. */
 int registry_version_compare(const char *a, const char *b);
 
 #endif

@@ -56,8 +56,8 @@ static struct json *read_service(struct service_addresses *addresses, struct are
     return result == 0 ? service : NULL;
 }
 
-/* Returns the key of another service that may have the value, or NULL. `key` is the service that
- * requests the value. */
+/* Returns the key of the service that got the value last, if that is not the service `key`;
+ * otherwise NULL. The service may not have the value any more. */
 static const char *other_owner(struct service_addresses *addresses, const char *value,
                                const char *key)
 {
@@ -65,7 +65,7 @@ static const char *other_owner(struct service_addresses *addresses, const char *
     return str_eq(owner, key) ? NULL : owner;
 }
 
-/* True if a service other than `key` has the address. */
+/* Returns whether a service other than `key` has the address. */
 static bool is_taken(struct service_addresses *addresses, const char *address, const char *key)
 {
     const char *owner = other_owner(addresses, address, key);
@@ -75,6 +75,7 @@ static bool is_taken(struct service_addresses *addresses, const char *address, c
     return has_address(read_service(addresses, arena, owner), address);
 }
 
+/* Writes into the index that the service `key` got the value. */
 static void note_owner(struct service_addresses *addresses, const char *value, const char *key)
 {
     free(map_put(&addresses->owners, value, mem_strdup(key)));
@@ -88,8 +89,8 @@ static void address_text(uint32_t offset, char text[VALUE_TEXT_MAX])
     inet_ntop(AF_INET, &address, text, VALUE_TEXT_MAX);
 }
 
-/* Whether the address is reserved for default/kubernetes, the service of the API, and `service` is
- * another service. */
+/* Returns whether the address is reserved for default/kubernetes, the service of the API, and
+ * `service` is another service. */
 static bool is_kept_for_api(uint32_t offset, const struct json *service)
 {
     return offset < RANGE_FIRST && !(str_eq(kube_meta_namespace(service), "default") &&
@@ -162,9 +163,10 @@ static void assign_address(struct service_addresses *addresses, struct field_err
  * have tens of thousands of ports. */
 struct port_search {
     struct service_addresses *addresses;
-    const char *key;                 /* the store key of the service */
-    struct service_node_ports given; /* the node ports that it requests or was assigned so far */
-    struct service_node_ports had;   /* the node ports that it had before the change */
+    const char *key; /* the store key of the service */
+    /* The node ports that the service requests or was assigned so far. */
+    struct service_node_ports given;
+    struct service_node_ports had;   /* the node ports that the service had before the change */
     struct service_node_ports taken; /* the node ports of the services in `read` */
     struct map read;                 /* the keys of other services that were read from the store */
     /* Maps "80" to the first port with this number that has a node port. */
@@ -192,6 +194,7 @@ static void port_search_release(struct port_search *search)
     map_release(&search->by_name);
 }
 
+/* Returns whether another service has the node port. */
 static bool is_port_taken(struct port_search *search, int64_t number)
 {
     char text[VALUE_TEXT_MAX];
@@ -213,6 +216,7 @@ static void note_port(struct service_addresses *addresses, int64_t number, const
     note_owner(addresses, text, key);
 }
 
+/* Returns a free node port, or 0 if none is free. */
 static int64_t find_node_port(struct port_search *search)
 {
     enum { COUNT = SERVICE_NODE_PORT_LAST - SERVICE_NODE_PORT_FIRST + 1 };
@@ -222,7 +226,7 @@ static int64_t find_node_port(struct port_search *search)
     rand_secure(&start, sizeof(start));
     for (uint32_t i = 0; i < COUNT && !search->full; i++) {
         int64_t number = SERVICE_NODE_PORT_FIRST + (start + i) % COUNT;
-        /* The node port must not belong to another port of this service either. */
+        /* Another port of this service must not have the node port either. */
         if (!service_node_ports_has(&search->given, number) &&
             !service_node_ports_has(&search->had, number) && !is_port_taken(search, number)) {
             service_node_ports_put(&search->given, number);
@@ -264,11 +268,15 @@ static int64_t shared_node_port(struct port_search *search, const struct json *p
     return json_get_int(map_get(&search->by_number, text), "nodePort", 0);
 }
 
-/* Checks a node port that the service did not have before. */
+/* Checks a node port that the service did not have before. A value of 0 means that find_node_port()
+ * found none. */
 static void check_node_port(struct port_search *search, struct field_errors *errors,
                             const struct json *value, const char *field)
 {
-    if (value->type != JSON_INT || !service_is_node_port(value->integer))
+    if (search->full && value->type == JSON_INT && value->integer == 0)
+        field_invalid(errors, field, value, "all ports of the range %d-%d are taken",
+                      SERVICE_NODE_PORT_FIRST, SERVICE_NODE_PORT_LAST);
+    else if (value->type != JSON_INT || !service_is_node_port(value->integer))
         field_invalid(errors, field, value,
                       "provided port is not in the valid range. The range of valid ports is %d-%d",
                       SERVICE_NODE_PORT_FIRST, SERVICE_NODE_PORT_LAST);
@@ -278,7 +286,7 @@ static void check_node_port(struct port_search *search, struct field_errors *err
         note_port(search->addresses, value->integer, search->key);
 }
 
-/* Whether the service gets node ports that it does not request. */
+/* Returns whether the service gets node ports that it does not request. */
 static bool gives_node_ports(const struct json *spec)
 {
     return service_is(spec, "NodePort") ||
@@ -341,6 +349,7 @@ void service_addresses_assign(struct service_addresses *addresses, struct field_
         assign_health_port(&search, errors, spec, before);
 }
 
+/* Adds the values of a stored service to the index. */
 static void learn_service(struct service_addresses *addresses, struct store_object *stored)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

@@ -1,9 +1,9 @@
 /* Assigns cluster addresses and node ports to services. No two services get the same value, even
- * while their writes wait for the disk. A value is taken if a service in the store has it,
- * pending writes included. The index in memory has, for each value, the service that got the
- * value last; the store decides whether that service still has it. So a failed write needs no
- * undo, and a deleted service leaks no value. Must run on the loop thread, in the same turn as
- * the write of the service. */
+ * while their writes wait for the disk. A value is taken if a service in the store has it; pending
+ * writes count. The index in memory has, for each value, the service that got the value last. The
+ * store decides whether that service still has the value. So a failed write needs no undo, and a
+ * deleted service leaks no value. The functions must run on the loop thread, and
+ * service_addresses_assign() in the same turn of the loop as the write of the service. */
 #ifndef TRAINYARD_ENGINE_KINDS_SERVICE_ADDRESSES_H
 #define TRAINYARD_ENGINE_KINDS_SERVICE_ADDRESSES_H
 
@@ -13,14 +13,16 @@
 
 struct service_addresses;
 
-/* Reads the addresses and ports of all services in the store. */
+/* Makes the index: reads the addresses and ports of all services in the store, which must outlive
+ * it. */
 struct service_addresses *service_addresses_new(struct store *store);
+/* NULL-safe; returns NULL. */
 struct service_addresses *service_addresses_free(struct service_addresses *addresses);
 
-/* Sets the address and the node ports of a new service (`old` is NULL) or a changed service, if
+/* Sets the address and the node ports of a new service (`old` is NULL) or a changed service, where
  * the service does not request values itself. Uses the values of `old` if they exist, otherwise
- * free values. Adds an error if a requested value is out of range or belongs to another service,
- * or if no value is free. */
+ * free values. Adds an error to `errors` if a requested value is out of range or belongs to another
+ * service, or if no value is free. */
 void service_addresses_assign(struct service_addresses *addresses, struct field_errors *errors,
                               struct json *service, const struct json *old);
 

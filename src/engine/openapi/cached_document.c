@@ -14,7 +14,7 @@ void cached_document_hash(const void *data, size_t size, char ret[CACHED_DOCUMEN
     snprintf(ret, CACHED_DOCUMENT_HASH_SIZE, "%016" PRIX64, hash_fnv1a(HASH_FNV_START, data, size));
 }
 
-/* Whether If-None-Match is "*" or contains the tag, as a strong or a weak ETag. */
+/* Returns whether If-None-Match is "*" or contains the tag, as a strong or a weak ETag. */
 static bool client_has(const struct http_request *request, const char *tag)
 {
     const char *known = http_header_get(request->headers, "If-None-Match");

@@ -6,12 +6,14 @@
 
 #include "net/http/http.h"
 
-/* The size of a hash as text: 16 hexadecimal digits and the terminating NUL. */
+/* The size of the text of a hash: 16 hexadecimal digits and the terminating NUL. */
 enum { CACHED_DOCUMENT_HASH_SIZE = 17 };
+/* Computes the hash of a document, which identifies its content. The ETag is the same hash. */
 void cached_document_hash(const void *data, size_t size, char ret[CACHED_DOCUMENT_HASH_SIZE]);
 
-/* Responds with the document, or with 304 if the client has it. `more` is a list of further headers
- * in the exchange's arena, or NULL. The function appends headers to the list. */
+/* Responds with the document of media type `type`, or with 304 if the client has it. `more` is a
+ * list of further headers in the exchange's arena, or NULL. The function appends headers to the
+ * list. */
 void cached_document_respond(struct http_exchange *exchange, const char *type,
                              struct http_header *more, const void *data, size_t size);
 

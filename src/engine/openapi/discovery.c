@@ -13,9 +13,9 @@
 
 #include <string.h>
 
-/* kubectl warns if the server's minor version differs from kubectl's by more than one. No
- * version avoids the warning for all clients, so this is the middle of the versions of kubectl
- * that work with this server. */
+/* kubectl warns if the server's minor version differs from kubectl's by more than one. No version
+ * avoids the warning for all clients, so this is the middle of the versions of kubectl that work
+ * with this server. */
 static const char KUBERNETES_MAJOR[] = "1", KUBERNETES_MINOR[] = "28";
 
 static struct json *make_typed_object(struct arena *arena, const char *kind,
@@ -181,7 +181,7 @@ static void add_path(struct arena *arena, struct json *paths, const char *path)
     json_append(paths, json_string(arena, path));
 }
 
-/* Makes the response to "/": the list of all paths. */
+/* Makes the response to "/": a list of paths, without the paths of resources. */
 static struct json *make_root(struct arena *arena, const struct registry *registry)
 {
     struct json *json = json_object(arena), *paths = json_ensure_array(arena, json, "paths");
@@ -223,8 +223,8 @@ static struct json *make_document(struct arena *arena, const struct registry *re
     return NULL;
 }
 
-/* Returns the version of aggregated discovery that the clause requests, or NULL if it requests
- * another form. */
+/* Returns the version of aggregated discovery that a clause of the Accept header requests, or NULL
+ * if it requests another form. */
 static const char *aggregated_version(const struct accept_clause *clause)
 {
     static const char *const versions[] = {"v2", "v2beta1"};

@@ -9,7 +9,8 @@
 
 #include <stdbool.h>
 
-/* If the request is a GET of one of these paths, responds and returns true. */
+/* If the request is a GET of one of these paths, responds and returns true. Otherwise returns
+ * false. */
 bool discovery_handle(struct http_exchange *exchange, const struct registry *registry,
                       const char *program_version);
 

@@ -6,8 +6,8 @@
 #include "base/json/json.h"
 #include "engine/kinds/registry.h"
 
-/* `version` is the version of the APIGroupDiscoveryList: "v2" or "v2beta1". `core` is true for /api
- * and false for /apis. */
+/* Returns the document. `version` is the version of the APIGroupDiscoveryList: "v2" or "v2beta1".
+ * `core` is true for /api and false for /apis. */
 struct json *discovery_aggregate(struct arena *arena, const struct registry *registry,
                                  const char *version, bool core);
 

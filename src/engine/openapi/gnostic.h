@@ -7,6 +7,7 @@
 
 #include "base/json/json.h"
 
+/* Each function appends the message to `buf`. */
 void openapi_gnostic_write_v2(const struct json *document, struct buf *buf);
 void openapi_gnostic_write_v3(const struct json *document, struct buf *buf);
 

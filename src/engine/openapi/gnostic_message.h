@@ -30,13 +30,15 @@ struct gnostic_field {
     const char *name;
     uint8_t number;
     enum gnostic_type type;
+    /* GNOSTIC_OBJECT and GNOSTIC_NAMED: the message of the object. */
     const struct gnostic_message *message;
-    /* The field numbers of the enclosing messages, outermost first. Ends with 0. */
+    /* The field numbers of the enclosing messages, outermost first. A 0 ends the list if it is not
+     * full. */
     uint8_t around[GNOSTIC_AROUND_MAX];
     uint8_t entry;                      /* GNOSTIC_NAMED: the field number of each entry */
     uint8_t within[GNOSTIC_AROUND_MAX]; /* GNOSTIC_NAMED: like `around`, for each value */
     bool refers; /* an enclosing message has the object as field 1 or a "$ref" as field 2 */
-    const struct gnostic_place *places;
+    const struct gnostic_place *places; /* GNOSTIC_PARAMETER: the possible messages */
 };
 
 struct gnostic_message {
@@ -44,10 +46,11 @@ struct gnostic_message {
     uint8_t extensions;                 /* the field number of the list of extensions; 0: none */
 };
 
+/* The message for a parameter with this value of "in". */
 struct gnostic_place {
     const char *in; /* the member "in" of the parameter; NULL: the end of a list */
     const struct gnostic_message *message;
-    uint8_t around[GNOSTIC_AROUND_MAX];
+    uint8_t around[GNOSTIC_AROUND_MAX]; /* like gnostic_field.around */
 };
 
 extern const struct gnostic_message OPENAPI_GNOSTIC_V2, OPENAPI_GNOSTIC_V3;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 /* If the path is that of a served OpenAPI document or of the index /openapi/v3, responds and
- * returns true. */
+ * returns true. Otherwise returns false. The method must be GET. */
 bool openapi_handle(struct http_exchange *exchange, const struct registry *registry,
                     const char *program_version);
 

@@ -47,7 +47,8 @@ static const struct parameter {
     {"timestamps", "boolean", "start each line with its time", 0},
 };
 
-/* Per verb: the HTTP method, and Kubernetes' names and description of the operation. */
+/* Per verb: the HTTP method, and the words for the operation: Kubernetes' name and action, and our
+ * description. */
 static const struct verb_words {
     enum kube_verb verb;
     const char *method, *name, *action, *doc;
@@ -75,8 +76,8 @@ const char *openapi_method(enum kube_verb verb)
     return words ? words->method : NULL;
 }
 
-/* Whether the operation upgrades the connection to another protocol, as exec does. The kind of such
- * a subresource ends with "Options", such as PodExecOptions. */
+/* Returns whether the operation is a "connect" of Kubernetes, such as exec or proxy. The kind of
+ * such a subresource ends with "Options", such as PodExecOptions. */
 static bool operation_connects(const struct openapi_operation *operation)
 {
     return operation->sub && str_has_suffix(operation->sub->kind, "Options");

@@ -1,5 +1,6 @@
-/* Writes the limits of values as keywords of OpenAPI; see schema.h. The keywords allOf, anyOf,
- * oneOf and not are written only for OpenAPI version 3, because version 2 lacks most of them. */
+/* Writes the rules for values (kube/schema/rules.h) as keywords of OpenAPI; see schema.h. The
+ * keywords allOf, anyOf, oneOf and not are written only for OpenAPI version 3, because version 2
+ * lacks most of them. */
 #include "kube/schema/rules.h"
 #include "engine/openapi/schema.h"
 

@@ -59,7 +59,7 @@ struct json *openapi_group_version_kind(struct arena *arena, const char *group, 
 /* ---- References ------------------------------------------------------------------------------ */
 
 /* Marks the type as defined. Returns false if it was marked already. */
-static bool learn_type(struct openapi_types *types, const void *type)
+static bool mark_defined(struct openapi_types *types, const void *type)
 {
     for (size_t i = 0; i < types->known.count; i++)
         if (types->known.items[i] == type)
@@ -95,7 +95,7 @@ static void set_either(struct arena *arena, struct json *json, const char *one, 
 static struct json *refer_scalar(struct openapi_types *types, const struct scalar *scalar)
 {
     struct arena *arena = types->arena;
-    if (learn_type(types, scalar)) {
+    if (mark_defined(types, scalar)) {
         struct json *json = json_object(arena);
         json_set_string(arena, json, "description", scalar->doc);
         /* Only version 3 can express one of two types. */
@@ -215,14 +215,15 @@ static void describe_field(struct arena *arena, struct json *json, const struct 
         json_set_string(arena, json, "description", field->doc);
 }
 
-/* In OpenAPI version 3, an object with "$ref" must have no other keyword. So the reference becomes
- * the only element of allOf, and the other keywords are added next to allOf. */
+/* Returns a copy of a schema that has "$ref" and other keywords. In OpenAPI version 3, an object
+ * with "$ref" must have no other keyword. So the reference becomes the only element of allOf, and
+ * the other keywords are added next to allOf. */
 static struct json *beside_reference(struct arena *arena, const struct json *value)
 {
-    struct json *json = json_object(arena), *make_reference = json_object(arena);
-    json_append(json_ensure_array(arena, json, "allOf"), make_reference);
+    struct json *json = json_object(arena), *reference = json_object(arena);
+    json_append(json_ensure_array(arena, json, "allOf"), reference);
     JSON_EACH (member, value)
-        json_set(arena, str_eq(member->name, "$ref") ? make_reference : json, member->name,
+        json_set(arena, str_eq(member->name, "$ref") ? reference : json, member->name,
                  json_clone(arena, member));
     return json;
 }
@@ -306,7 +307,7 @@ static void define_type(struct openapi_types *types, const struct schema_object 
 
 struct json *openapi_refer(struct openapi_types *types, const struct schema_object *object)
 {
-    if (learn_type(types, object))
+    if (mark_defined(types, object))
         define_type(types, object, object->name);
     return make_reference(types, object->name);
 }
@@ -331,7 +332,7 @@ static const char *name_of_kind(struct arena *arena, const struct kube_kind *res
 struct json *openapi_refer_kind(struct openapi_types *types, const struct kube_kind *resource)
 {
     const char *name = name_of_kind(types->arena, resource);
-    if (learn_type(types, resource->schema))
+    if (mark_defined(types, resource->schema))
         define_type(types, resource->schema, name);
     return make_reference(types, name);
 }
@@ -353,7 +354,7 @@ struct json *openapi_refer_list(struct openapi_types *types, const struct kube_k
 {
     const char *name = arena_printf(types->arena, "%sList", name_of_kind(types->arena, resource));
     /* List types have no table, so `resource` marks the list type as defined. */
-    if (learn_type(types, resource))
+    if (mark_defined(types, resource))
         json_set(types->arena, types->definitions, name, write_kind_list(types, resource));
     return make_reference(types, name);
 }

@@ -5,9 +5,10 @@
 
 #include "engine/scheduler/scheduler.h"
 
-/* Returns a sentence with a command that makes room for all pods at the same time. Pod i requests
- * `asked[i]`. Returns NULL if the nodes are large enough, or if larger nodes would not help. */
+/* Returns a sentence with the commands that make room for all pods at the same time. Pod i requests
+ * `requests[i]`. Returns NULL if there are no nodes, or if the nodes are large enough and the
+ * option --fake-gpus does not help. */
 const char *scheduler_advice(struct arena *arena, const struct scheduler_view *view,
-                             const struct node_usage *asked, size_t count);
+                             const struct node_usage *requests, size_t count);
 
 #endif

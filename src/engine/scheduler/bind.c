@@ -1,6 +1,6 @@
-/* Carries out the scheduler's decisions. Assumes that pods are on their nodes until the informer
- * shows them there, binds in parallel, and writes the condition and event of a pod without a node.
- * See internal.h. */
+/* Carries out the scheduler's decisions: assumes pods on their nodes until the informer shows them
+ * there, sends bindings, and writes the condition and the event of a pod without a node. See
+ * internal.h. */
 #include "engine/scheduler/internal.h"
 
 #include "base/mem.h"
@@ -42,7 +42,6 @@ void scheduler_forget(struct scheduler *scheduler, const char *key)
     assumption_free(assumption);
 }
 
-/* Forgets an assumption if its binding is not in flight and its node no longer exists. */
 struct scheduler_assumption *scheduler_assumed(struct scheduler *scheduler, const char *key)
 {
     struct scheduler_assumption *assumption = map_get(&scheduler->assumed, key);
@@ -85,13 +84,13 @@ void scheduler_bind_release(struct scheduler *scheduler)
     map_release(&scheduler->assumed);
 }
 
-/* ---- Pods in flight -------------------------------------------------------------------------- */
+/* ---- API calls in flight --------------------------------------------------------------------- */
 
 struct scheduler_pass {
     struct scheduler *scheduler;
     char *key;
     size_t refs;
-    bool failed;
+    bool failed; /* an API call has failed, so the work on the key is retried */
 };
 
 struct scheduler_pass *scheduler_pass_new(struct scheduler *scheduler, const char *key)
@@ -112,13 +111,13 @@ void scheduler_pass_unref(struct scheduler_pass *pass)
     free(pass);
 }
 
-/* A pod that is being bound, or whose condition is being written. */
+/* An API call in flight for one pod: its binding, or a patch of its status. */
 struct placement {
     struct hub_task task;
     struct scheduler *scheduler;
     struct scheduler_pass *pass; /* the pass of the pod's group; NULL: the pod has no group */
     char *key;
-    char *node; /* NULL: only the pod's condition is written */
+    char *node; /* the node of the binding; NULL: the call patches the status */
     struct kube_object *pod;
 };
 
@@ -157,7 +156,8 @@ static struct placement *placement_new(struct scheduler *scheduler, const char *
     return placement;
 }
 
-/* Events name the scheduler that the pod asked for: this scheduler has two names. */
+/* Returns the name of this scheduler in the pod's events: the one of its two names that the pod
+ * requests (scheduler_is_responsible()). */
 static const char *component_of(const struct kube_object *pod)
 {
     return json_get_string(json_get(pod->json, "spec"), "schedulerName", "default-scheduler");
@@ -166,9 +166,9 @@ static const char *component_of(const struct kube_object *pod)
 /* ---- Bindings -------------------------------------------------------------------------------- */
 
 /* After a failed binding the pod stays assumed on its node and the binding is sent again. The first
- * attempt may have succeeded and only its response was lost. Also, no member of a group may lose
- * its node. The retries end when the informer shows that the pod is bound, by any scheduler, or is
- * being deleted. */
+ * request may have succeeded and only its response was lost. Also, no member of a group may lose
+ * its node. The retries end when the pod or the node no longer exists, or when the informer shows
+ * that the pod is bound, by any scheduler, or is being deleted. */
 static void on_scheduler_bound(void *context, struct json *object, const struct err *err)
 {
     struct placement *placement = context;
@@ -186,8 +186,8 @@ static void on_scheduler_bound(void *context, struct json *object, const struct 
     placement_end(placement, err && !gone);
 }
 
-/* A binding is a subresource. The client has no call for it, so the request is made for a resource
- * with the path pods/NAME/binding. */
+/* A binding is a subresource. The client has no function that creates a subresource, so the request
+ * is made for a resource with the path pods/NAME/binding. */
 void scheduler_bind(struct scheduler *scheduler, const char *key, struct kube_object *pod,
                     struct scheduler_pass *pass)
 {
@@ -215,13 +215,14 @@ void scheduler_bind(struct scheduler *scheduler, const char *key, struct kube_ob
 
 /* ---- Conditions ------------------------------------------------------------------------------ */
 
-static void condition_written(void *context, struct json *object, const struct err *err)
+static void on_placement_condition_written(void *context, struct json *object,
+                                           const struct err *err)
 {
     placement_end(context, err && err->code != ERR_NOT_FOUND);
 }
 
-/* Returns the pod's conditions with `message` in PodScheduled, or NULL if the pod has that
- * condition already. */
+/* Returns the pod's conditions with a false PodScheduled that has `message`, or NULL if the pod has
+ * that condition already. */
 static struct json *unscheduled_conditions(struct arena *arena, const struct json *pod,
                                            const char *message, int64_t now_ms)
 {
@@ -256,15 +257,16 @@ void scheduler_report(struct scheduler *scheduler, const char *key, struct kube_
             workqueue_done(scheduler->queue, key, false);
         return;
     }
-    struct json *patch = json_object(arena), *told = json_ensure_object(arena, patch, "status");
+    struct json *patch = json_object(arena),
+                *new_status = json_ensure_object(arena, patch, "status");
     if (conditions) {
         kube_event(hub_client(scheduler->hub), pod->json, component_of(pod), "Warning",
                    "FailedScheduling", "%s", message);
-        json_set(arena, told, "conditions", conditions);
+        json_set(arena, new_status, "conditions", conditions);
     }
     if (!same_node)
-        json_set(arena, told, "nominatedNodeName",
+        json_set(arena, new_status, "nominatedNodeName",
                  nominated ? json_string(arena, nominated) : json_null(arena));
     kube_patch(hub_client(scheduler->hub), &KUBE_PODS, pod->namespace_, pod->name, "status", patch,
-               condition_written, placement_new(scheduler, key, pod, NULL, pass));
+               on_placement_condition_written, placement_new(scheduler, key, pod, NULL, pass));
 }

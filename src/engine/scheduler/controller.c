@@ -1,8 +1,9 @@
-/* Calls scheduler_pick() with the state of the informers and binds pods to the chosen nodes.
- * Bindings run in parallel. A pod counts on its node as soon as it is assigned, before the informer
- * shows it there, so that many new pods spread over the nodes. A pod that fits on no node gets a
- * condition and an event, and is tried again whenever a node changes or a pod ends. Pods of a group
- * are placed together (gang_controller.c). */
+/* Calls scheduler_pick() with the state of the informers and binds pods to the chosen nodes. A
+ * binding does not wait for earlier bindings. A pod counts on its node as soon as the node is
+ * chosen, before the informer shows it there, so that many new pods spread over the nodes. If a pod
+ * fits on no node, other pods are preempted (preempt_controller.c), or the pod gets a condition and
+ * an event. The pod is tried again when a node changes or a pod frees its node. Pods of a group are
+ * placed together (gang_controller.c). */
 #include "engine/scheduler/controller.h"
 
 #include "base/mem.h"
@@ -17,7 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARALLEL = 64, UNSYNCED_MS = 20 };
+enum {
+    PARALLEL = 64,    /* the most keys of the queue that are worked on at the same time */
+    UNSYNCED_MS = 20, /* the delay of a key if an informer has not listed its objects yet */
+};
 
 const char *scheduler_occupied_node(const struct kube_object *pod)
 {
@@ -31,7 +35,7 @@ const char *scheduler_occupied_node(const struct kube_object *pod)
 
 /* ---- Deciding -------------------------------------------------------------------------------- */
 
-/* Whether everything that decisions depend on has been listed. */
+/* Returns whether the informers have listed all objects that decisions depend on. */
 static bool is_synced(struct scheduler *scheduler)
 {
     return kube_informer_synced(hub_informer(scheduler->hub, "nodes")) &&
@@ -117,14 +121,14 @@ static bool is_any(const struct json *pod)
     return true;
 }
 
-/* Queues the waiting pods for which `counts` returns true. */
-static void scheduler_recheck(struct scheduler *scheduler, bool (*counts)(const struct json *pod))
+/* Queues the waiting pods for which `applies` returns true, the most urgent pod first. */
+static void scheduler_recheck(struct scheduler *scheduler, bool (*applies)(const struct json *pod))
 {
     const char *key;
     void *pod;
     VEC(struct kube_object *) waiting = {0};
     for (size_t at = 0; map_next(&scheduler->waiting, &at, &key, &pod);)
-        if (counts(((struct kube_object *)pod)->json))
+        if (applies(((struct kube_object *)pod)->json))
             vec_push(&waiting, pod);
     if (waiting.count > 1)
         qsort(waiting.items, waiting.count, sizeof(*waiting.items), compare_urgency);
@@ -133,25 +137,27 @@ static void scheduler_recheck(struct scheduler *scheduler, bool (*counts)(const 
     vec_release(&waiting);
 }
 
-/* Adds the pod to the node's usage if `there` is set, else subtracts it. */
+/* Adds the pod to the node's usage and to the scheduler's counts if `added` is true; otherwise
+ * subtracts it. */
 static void count_pod(struct scheduler *scheduler, const struct json *pod, const char *node,
-                      bool there)
+                      bool added)
 {
     struct node_usage usage;
     size_t has_affinity = pod_affinity_is_given(pod);
     node_usage_of_pod(pod, &usage);
-    if (there) {
+    if (added) {
         node_usage_add(scheduler_used_on(scheduler, node), &usage);
         scheduler->affinity_count += has_affinity;
     } else {
         node_usage_subtract(scheduler_used_on(scheduler, node), &usage);
         scheduler->affinity_count -= has_affinity;
     }
-    scheduler_count_priority(scheduler, scheduler_priority(pod), there);
+    scheduler_count_priority(scheduler, scheduler_priority(pod), added);
     node_usage_release(&usage);
 }
 
-/* Takes over the nomination that an earlier scheduler process wrote into the pod's status. */
+/* Takes over the nomination that an earlier scheduler process wrote into the pod's status. Does
+ * nothing after the first decision of this process. */
 static void scheduler_renominate(struct scheduler *scheduler, const struct kube_object *pod)
 {
     const char *node = json_get_string(json_get(pod->json, "status"), "nominatedNodeName", "");
@@ -197,11 +203,12 @@ static void on_scheduler_pod_changed(void *self, struct kube_object *old, struct
     scheduler->dependent_waiting += depends_on_pods(new_);
     scheduler->dependent_waiting -= depends_on_pods(old);
     if (after && scheduler->dependent_waiting > 0 && !has_same_place(old, new_))
-        scheduler_recheck(scheduler, scheduler_depends_on_pods); /* another pod has changed */
+        /* A pod was placed, or the labels of a placed pod changed. */
+        scheduler_recheck(scheduler, scheduler_depends_on_pods);
     if (before && !after)
         scheduler_recheck(scheduler, is_any); /* resources are free again */
-    bool another = old && new_ && !str_eq(old->uid, new_->uid);
-    if (!new_ || another || !scheduler_is_responsible(new_->json)) {
+    bool replaced = old && new_ && !str_eq(old->uid, new_->uid);
+    if (!new_ || replaced || !scheduler_is_responsible(new_->json)) {
         scheduler_forget(scheduler, key);
         scheduler_withdraw_nomination(scheduler, key);
     } else if (str_is_empty(kube_meta_label(new_->json, SCHEDULER_GANG_LABEL))) {
@@ -217,8 +224,9 @@ static void on_scheduler_pod_changed(void *self, struct kube_object *old, struct
         scheduler_enqueue(scheduler, either);
 }
 
-/* A node's heartbeat changes its status often. The scheduler only needs the spec, the labels, the
- * allocatable resources and the condition Ready. */
+/* Returns whether waiting pods must be tried again because of the change. Only the spec, the
+ * labels, the allocatable resources and the condition Ready count. Heartbeats change the rest of
+ * the status often. */
 static bool node_matters(const struct kube_object *old, const struct kube_object *new_)
 {
     if (!old || !new_)

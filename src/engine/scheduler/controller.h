@@ -1,4 +1,4 @@
-/* The controller that binds pods to nodes. */
+/* The controller that chooses nodes for pods and binds the pods to them. The hub runs it. */
 #ifndef TRAINYARD_ENGINE_SCHEDULER_CONTROLLER_H
 #define TRAINYARD_ENGINE_SCHEDULER_CONTROLLER_H
 

@@ -1,4 +1,4 @@
-/* See disruption.h. */
+/* Makes the patch with the condition DisruptionTarget; see disruption.h. */
 #include "engine/scheduler/disruption.h"
 #include "kube/condition.h"
 

@@ -1,5 +1,5 @@
-/* The condition DisruptionTarget of a pod that the system ends for reasons outside of the pod. A
- * controller that counts failures does not count a pod with this condition. Pure. */
+/* The condition DisruptionTarget of a pod that preemption or an eviction ends. The operator of
+ * training jobs does not count the end of such a pod as a failure. Pure. */
 #ifndef TRAINYARD_ENGINE_SCHEDULER_DISRUPTION_H
 #define TRAINYARD_ENGINE_SCHEDULER_DISRUPTION_H
 
@@ -7,7 +7,8 @@
 
 #include <stdint.h>
 
-/* Returns a patch of the pod's status that adds DisruptionTarget to the pod's conditions. */
+/* Returns a patch with all conditions of the pod and the condition DisruptionTarget, allocated in
+ * the arena. */
 struct json *disruption_patch(struct arena *arena, const struct json *pod, const char *reason,
                               const char *message, int64_t now_ms);
 

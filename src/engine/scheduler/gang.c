@@ -1,7 +1,7 @@
-/* See gang.h. Layouts are tried from cheap to expensive: spread like single pods, then packed, and
- * for groups of ordinary size a search with backtracking and a limit on its steps. Packing is
- * NP-hard, so the search may miss the only layout that works. The group then waits for more
- * room. */
+/* Places the members of a PodGroup; see gang.h. A layout assigns nodes to waiting members. Layouts
+ * are tried from cheap to expensive: spread like single pods, then packed, and for at most 128
+ * members a search with backtracking and a limit on its steps. Packing is NP-hard, so the search
+ * may miss the only layout that works. The group then waits for more room. */
 #include "engine/scheduler/gang.h"
 
 #include "base/mem.h"
@@ -17,7 +17,7 @@
 enum {
     SEARCH_MEMBERS_MAX = 128,
     SEARCH_STEPS_MAX = 10000,
-    SEARCH_STEPS_WITH_NEIGHBOURS = 500, /* each step checks every placed pod */
+    SEARCH_STEPS_WITH_NEIGHBOURS = 500, /* the limit if each step checks every placed pod */
 };
 
 static const size_t NOWHERE = SIZE_MAX;
@@ -31,32 +31,32 @@ struct layout {
     /* The view's pods: first the pods that had a node before, then the placed members. */
     struct scheduler_placed *pods;
     size_t node_count;
-    struct node_usage *used;            /* per node, with the members that are placed there */
-    struct node_usage *asked;           /* per member: its requests */
-    struct scheduler_rejection *barred; /* [member][node]: permanent rejections */
+    struct node_usage *used;     /* per node, with the members that are placed there */
+    struct node_usage *requests; /* per member: the resources that it requests */
+    /* [member][node]: the result of scheduler_check_node() */
+    struct scheduler_rejection *node_rejections;
     int64_t **scores; /* [member][node]: the score of the node while no member is placed */
-    bool *minds;      /* per member: the placed pods matter for its choice of nodes */
-    bool any_minds;
-    size_t *at;    /* per member: its node, or NOWHERE */
-    size_t placed; /* how many waiting members have a node */
-    size_t steps;  /* steps of the search so far */
+    bool checks_pods; /* scheduler_check_neighbours() must check each member */
+    size_t *at;       /* per member: its node, or NOWHERE */
+    size_t placed;    /* how many waiting members have a node */
+    size_t steps;     /* steps of the search so far */
 };
 
-static const struct scheduler_rejection *gang_is_barred(const struct layout *layout, size_t member,
-                                                        size_t node)
+static const struct scheduler_rejection *gang_node_rejection(const struct layout *layout,
+                                                             size_t member, size_t node)
 {
-    return &layout->barred[member * layout->node_count + node];
+    return &layout->node_rejections[member * layout->node_count + node];
 }
 
 /* Returns true if the node is rejected for the member; *ret then has the reasons. */
 static bool gang_check_node(const struct layout *layout, size_t member, size_t node,
                             struct scheduler_rejection *ret)
 {
-    *ret = *gang_is_barred(layout, member, node);
+    *ret = *gang_node_rejection(layout, member, node);
     if (ret->count > 0 ||
-        scheduler_check_room(layout->arena, &layout->view, node, &layout->asked[member], ret))
+        scheduler_check_room(layout->arena, &layout->view, node, &layout->requests[member], ret))
         return true;
-    if (!layout->minds[member])
+    if (!layout->checks_pods)
         return false;
     struct scheduler_rejection *all =
         ARENA_ARRAY(layout->arena, struct scheduler_rejection, layout->node_count + 1);
@@ -74,18 +74,19 @@ static bool gang_fits(const struct layout *layout, size_t member, size_t node)
 
 static void gang_place_member(struct layout *layout, size_t member, size_t node)
 {
-    node_usage_add(&layout->used[node], &layout->asked[member]);
+    node_usage_add(&layout->used[node], &layout->requests[member]);
     layout->pods[layout->view.pod_count++] =
         (struct scheduler_placed){.pod = layout->gang->waiting[member].pod, .node = node};
     layout->at[member] = node;
     layout->placed++;
 }
 
+/* Undoes gang_place_member(). Does nothing if the member has no node. */
 static void gang_take_back(struct layout *layout, size_t member)
 {
     if (layout->at[member] == NOWHERE)
         return;
-    node_usage_subtract(&layout->used[layout->at[member]], &layout->asked[member]);
+    node_usage_subtract(&layout->used[layout->at[member]], &layout->requests[member]);
     size_t last = layout->view.pod_count - 1, at = last;
     while (layout->pods[at].pod != layout->gang->waiting[member].pod ||
            layout->pods[at].node != layout->at[member])
@@ -102,8 +103,10 @@ static void gang_clear(struct layout *layout)
         gang_take_back(layout, i);
 }
 
-/* Whether a member depends on other pods, or a placed pod does. */
-static bool has_affinity_pods(const struct scheduler_gang *gang, const struct scheduler_view *view)
+/* Returns whether the placed pods may restrict the nodes of a member. The view contains placed pods
+ * only if one of them has affinity or the first member depends on them (scheduler_gather()). */
+static bool gang_depends_on_pods(const struct scheduler_gang *gang,
+                                 const struct scheduler_view *view)
 {
     for (size_t i = 0; i < gang->waiting_count; i++)
         if (scheduler_depends_on_pods(gang->waiting[i].pod))
@@ -116,12 +119,11 @@ static void layout_init_member(struct layout *layout, size_t member,
 {
     const struct json *pod = layout->gang->waiting[member].pod;
     bool *open = ARENA_ARRAY(layout->arena, bool, view->count + 1);
-    node_usage_of_pod(pod, &layout->asked[member]);
+    node_usage_of_pod(pod, &layout->requests[member]);
     layout->at[member] = NOWHERE;
-    layout->minds[member] = layout->any_minds;
     for (size_t node = 0; node < view->count; node++)
         open[node] = !scheduler_check_node(layout->arena, pod, view->nodes[node].node,
-                                           &layout->barred[member * view->count + node]);
+                                           &layout->node_rejections[member * view->count + node]);
     layout->scores[member] = scheduler_scores(layout->arena, pod, view, open);
 }
 
@@ -131,14 +133,13 @@ static void layout_init(struct layout *layout, struct arena *arena,
     size_t members = gang->waiting_count, count = view->count;
     *layout = (struct layout){.arena = arena, .gang = gang, .view = *view, .node_count = count};
     layout->used = ARENA_ARRAY(arena, struct node_usage, count + 1);
-    layout->asked = ARENA_ARRAY(arena, struct node_usage, members + 1);
-    layout->barred = ARENA_ARRAY(arena, struct scheduler_rejection, members * count + 1);
+    layout->requests = ARENA_ARRAY(arena, struct node_usage, members + 1);
+    layout->node_rejections = ARENA_ARRAY(arena, struct scheduler_rejection, members * count + 1);
     layout->scores = ARENA_ARRAY(arena, int64_t *, members + 1);
-    layout->minds = ARENA_ARRAY(arena, bool, members + 1);
     layout->at = ARENA_ARRAY(arena, size_t, members + 1);
     layout->nodes = ARENA_ARRAY(arena, struct scheduler_node, count + 1);
     layout->pods = ARENA_ARRAY(arena, struct scheduler_placed, view->pod_count + members + 1);
-    layout->any_minds = has_affinity_pods(gang, view);
+    layout->checks_pods = gang_depends_on_pods(gang, view);
     for (size_t node = 0; node < count; node++) {
         node_usage_add(&layout->used[node], view->nodes[node].used);
         layout->nodes[node] = view->nodes[node];
@@ -157,28 +158,29 @@ static void layout_release(struct layout *layout)
     for (size_t i = 0; i < layout->node_count; i++)
         node_usage_release(&layout->used[i]);
     for (size_t i = 0; i < layout->gang->waiting_count; i++)
-        node_usage_release(&layout->asked[i]);
+        node_usage_release(&layout->requests[i]);
 }
 
-/* ---- Orders ---------------------------------------------------------------------------------- */
+/* ---- The order of the members ---------------------------------------------------------------- */
 
+/* Returns how many nodes scheduler_check_node() accepts for the member. */
 static size_t nodes_open_to(const struct layout *layout, size_t member)
 {
     size_t open = 0;
     for (size_t node = 0; node < layout->node_count; node++)
-        open += gang_is_barred(layout, member, node)->count == 0;
+        open += gang_node_rejection(layout, member, node)->count == 0;
     return open;
 }
 
-/* A member's sort key. */
+/* The values by which members are sorted. */
 struct rank {
-    size_t member, open;
-    const struct node_usage *asked;
+    size_t member, open; /* open: see nodes_open_to() */
+    const struct node_usage *requests;
 };
 
 static int compare_size(const struct rank *a, const struct rank *b)
 {
-    const struct node_usage *x = a->asked, *y = b->asked;
+    const struct node_usage *x = a->requests, *y = b->requests;
     if (x->cpu_milli != y->cpu_milli)
         return x->cpu_milli < y->cpu_milli ? -1 : 1;
     if (x->memory_bytes != y->memory_bytes)
@@ -211,23 +213,27 @@ static int compare_easiest_first(const void *a, const void *b)
     return by_size ? by_size : compare_member(a, b);
 }
 
-static size_t *order_by(const struct layout *layout, int (*compare)(const void *, const void *))
+/* Returns the members in the order of `compare`. */
+static size_t *gang_sort_members(const struct layout *layout,
+                                 int (*compare)(const void *, const void *))
 {
     size_t count = layout->gang->waiting_count;
-    struct rank *priority_counts = ARENA_ARRAY(layout->arena, struct rank, count + 1);
+    struct rank *ranks = ARENA_ARRAY(layout->arena, struct rank, count + 1);
     size_t *order = ARENA_ARRAY(layout->arena, size_t, count + 1);
     for (size_t i = 0; i < count; i++)
-        priority_counts[i] = (struct rank){i, nodes_open_to(layout, i), &layout->asked[i]};
-    qsort(priority_counts, count, sizeof(*priority_counts), compare);
+        ranks[i] = (struct rank){i, nodes_open_to(layout, i), &layout->requests[i]};
+    qsort(ranks, count, sizeof(*ranks), compare);
     for (size_t i = 0; i < count; i++)
-        order[i] = priority_counts[i].member;
+        order[i] = ranks[i].member;
     return order;
 }
 
 /* ---- Layouts --------------------------------------------------------------------------------- */
 
+/* SPREAD prefers nodes with few pods, PACK nodes with few free resources. */
 enum manner { SPREAD, PACK };
 
+/* Returns whether node `a` suits the member better than node `b`. */
 static bool gang_is_better(const struct layout *layout, enum manner manner, size_t member, size_t a,
                            size_t b)
 {
@@ -249,7 +255,7 @@ static bool gang_is_better(const struct layout *layout, enum manner manner, size
     return strcmp(layout->nodes[a].name, layout->nodes[b].name) < 0;
 }
 
-/* Places each member on the best node with room. Members that fit on no node are left out. */
+/* Places each member on the best node that it fits on. A member that fits on no node gets none. */
 static void gang_place_in_order(struct layout *layout, const size_t *order, enum manner manner)
 {
     gang_clear(layout);
@@ -265,10 +271,11 @@ static void gang_place_in_order(struct layout *layout, const size_t *order, enum
 }
 
 /* Tries every node for member order[depth] and, for each node, places the rest of the order
- * recursively. Up to `spare` members may be left out. */
+ * recursively. Up to `spare` members may be left out. Returns true if the other members are placed.
+ * Returns false if there is no such layout, or if the search has used up its steps. */
 static bool gang_search(struct layout *layout, const size_t *order, size_t depth, size_t spare)
 {
-    const size_t most_steps = layout->any_minds ? SEARCH_STEPS_WITH_NEIGHBOURS : SEARCH_STEPS_MAX;
+    const size_t most_steps = layout->checks_pods ? SEARCH_STEPS_WITH_NEIGHBOURS : SEARCH_STEPS_MAX;
     if (depth == layout->gang->waiting_count)
         return true;
     for (size_t node = 0; node < layout->node_count; node++) {
@@ -284,7 +291,8 @@ static bool gang_search(struct layout *layout, const size_t *order, size_t depth
     return spare > 0 && gang_search(layout, order, depth + 1, spare - 1);
 }
 
-/* Whether all members together request more than is free on all nodes together. */
+/* Returns whether all waiting members together request more cpu or memory than all nodes together
+ * have free. */
 static bool lacks_total_room(const struct layout *layout)
 {
     int64_t cpu_left = 0, memory_left = 0, cpu = 0, memory = 0;
@@ -297,8 +305,8 @@ static bool lacks_total_room(const struct layout *layout)
             memory_left = INT64_MAX;
     }
     for (size_t i = 0; i < layout->gang->waiting_count; i++) {
-        cpu += layout->asked[i].cpu_milli;
-        memory += layout->asked[i].memory_bytes;
+        cpu += layout->requests[i].cpu_milli;
+        memory += layout->requests[i].memory_bytes;
     }
     return cpu > cpu_left || memory > memory_left;
 }
@@ -311,7 +319,8 @@ static const char *gang_explain(const struct layout *layout, size_t member)
         ARENA_ARRAY(layout->arena, struct scheduler_rejection, layout->node_count + 1);
     for (size_t node = 0; node < layout->node_count; node++)
         if (!gang_check_node(layout, member, node, &why[node]))
-            scheduler_reject(&why[node], "node(s) were left for other pods of the group", false);
+            scheduler_reject(&why[node], "node(s) were reserved for other pods of the group",
+                             false);
     return scheduler_explain(layout->arena, why, layout->node_count);
 }
 
@@ -324,11 +333,13 @@ static const char *explain_first(const struct layout *layout, const size_t *orde
     return "";
 }
 
-/* Stores the best layout in *layout. *ret_why explains why a member has no node. */
+/* Stores a layout with all members, else one with at least `needed` members, else the one with the
+ * most members that was found. If fewer than `needed` members are placed, *ret_why is the message
+ * for the first member without a node. */
 static void gang_place_members(struct layout *layout, size_t needed, const char **ret_why)
 {
     static const struct {
-        int (*order)(const void *, const void *);
+        int (*compare)(const void *, const void *);
         enum manner manner;
     } tries[] = {
         {compare_hardest_first, SPREAD},
@@ -339,7 +350,7 @@ static void gang_place_members(struct layout *layout, size_t needed, const char 
     size_t all = layout->gang->waiting_count, most = 0, best = 0;
     size_t *orders[ARRAY_SIZE(tries)];
     for (size_t i = 0; i < ARRAY_SIZE(tries); i++) {
-        orders[i] = order_by(layout, tries[i].order);
+        orders[i] = gang_sort_members(layout, tries[i].compare);
         gang_place_in_order(layout, orders[i], tries[i].manner);
         if (layout->placed == all)
             return;
@@ -366,7 +377,8 @@ size_t scheduler_gang_min_member(const struct json *group)
     return min_member < 1 ? 1 : (size_t)min_member;
 }
 
-static void all_wait(struct scheduler_gang *gang, const char *message)
+/* Sets the same message for all waiting members, which get no node. */
+static void gang_set_message(struct scheduler_gang *gang, const char *message)
 {
     for (size_t i = 0; i < gang->waiting_count; i++) {
         gang->waiting[i].node = NULL;
@@ -389,16 +401,16 @@ static const char *amount_text(struct arena *arena, int64_t value, bool is_cpu)
     return is_cpu ? node_usage_cpu_text(arena, value) : node_usage_memory_text(arena, value);
 }
 
-/* Checks the cpu and memory in spec.minResources of a group that has not started: the nodes that
- * the group may use must have these resources free in total. Returns a message if they do not.
- * Returns NULL if they do, or if the field is not set. */
+/* Checks the cpu and memory in spec.minResources of a group of which no member has a node: the
+ * nodes that the first waiting member may use must have these resources free in total. Returns a
+ * message if they do not. Returns NULL if they do, or if the field is not set. */
 static const char *gang_lacking(const struct layout *layout)
 {
     const struct json *wants = json_at(layout->gang->group, "spec", "minResources", NULL);
     int64_t left[2] = {0, 0};
     for (size_t node = 0; node < layout->node_count && json_count(wants); node++) {
         int64_t more[2];
-        if (gang_is_barred(layout, 0, node)->count > 0)
+        if (gang_node_rejection(layout, 0, node)->count > 0)
             continue;
         node_usage_left(layout->nodes[node].node, &layout->used[node], &more[0], &more[1]);
         for (size_t i = 0; i < ARRAY_SIZE(left); i++)
@@ -413,15 +425,16 @@ static const char *gang_lacking(const struct layout *layout)
             continue;
         int64_t wanted = i == 0 ? kube_quantity_milli(&quantity) : kube_quantity_value(&quantity);
         if (wanted > left[i])
-            return arena_printf(layout->arena, "pod group \"%s\" needs %s %s at once; %s is free",
+            return arena_printf(layout->arena,
+                                "pod group \"%s\" needs %s %s at once, but only %s is free",
                                 layout->gang->name, amount_text(layout->arena, wanted, i == 0),
                                 name, amount_text(layout->arena, left[i], i == 0));
     }
     return NULL;
 }
 
-/* Returns a message that too few members fit, and why the first of the others does not. If the
- * group needs all its pods and none is placed, adds advice. */
+/* Returns a message that too few members fit, with `why`, the message for the first of the others.
+ * If the group needs all its pods and none has a node, adds advice. */
 static const char *gang_shortage_text(const struct layout *layout, size_t min_member,
                                       const char *why)
 {
@@ -429,7 +442,7 @@ static const char *gang_shortage_text(const struct layout *layout, size_t min_me
     size_t fit = gang->placed + layout->placed;
     const char *advice =
         gang->placed == 0 && min_member == gang->waiting_count
-            ? scheduler_advice(layout->arena, &layout->view, layout->asked, gang->waiting_count)
+            ? scheduler_advice(layout->arena, &layout->view, layout->requests, gang->waiting_count)
             : NULL;
     const char *but = "none fits:", *group = "";
     if (fit > 0)
@@ -442,21 +455,24 @@ static const char *gang_shortage_text(const struct layout *layout, size_t min_me
                         advice ? advice : "");
 }
 
-static void decide_together(struct scheduler_gang *gang, struct layout *layout, size_t min_member)
+static void gang_place_together(struct scheduler_gang *gang, struct layout *layout,
+                                size_t min_member)
 {
     size_t needed = min_member - gang->placed;
     const char *lacks = gang->placed == 0 ? gang_lacking(layout) : NULL, *why = NULL;
     gang_place_members(layout, needed, &why);
-    /* A member that does not fit explains more than a missing total, so it is reported first. */
+    /* The message about a member that does not fit says more than the message about a total, so it
+     * is written if both apply. */
     if (layout->placed < needed)
-        all_wait(gang, gang_shortage_text(layout, min_member, why));
+        gang_set_message(gang, gang_shortage_text(layout, min_member, why));
     else if (lacks)
-        all_wait(gang, lacks);
+        gang_set_message(gang, lacks);
     else
         gang_assign_nodes(gang, layout);
 }
 
-static size_t *order_by_arrival(const struct layout *layout)
+/* Returns the members in the order of gang->waiting. */
+static size_t *gang_keep_order(const struct layout *layout)
 {
     size_t *order = ARENA_ARRAY(layout->arena, size_t, layout->gang->waiting_count + 1);
     for (size_t i = 0; i < layout->gang->waiting_count; i++)
@@ -470,22 +486,22 @@ void scheduler_gang_decide(struct arena *arena, struct scheduler_gang *gang,
     if (gang->waiting_count == 0)
         return;
     if (!gang->group) {
-        all_wait(gang, arena_printf(arena, "pod group \"%s\" does not exist", gang->name));
+        gang_set_message(gang, arena_printf(arena, "pod group \"%s\" does not exist", gang->name));
         return;
     }
     size_t min_member = scheduler_gang_min_member(gang->group);
     size_t members = gang->placed + gang->waiting_count;
     if (members < min_member) {
-        all_wait(gang, arena_printf(arena, "pod group \"%s\": %zu of %zu members exist", gang->name,
-                                    members, min_member));
+        gang_set_message(gang, arena_printf(arena, "pod group \"%s\": %zu of %zu members exist",
+                                            gang->name, members, min_member));
         return;
     }
     struct layout layout;
     layout_init(&layout, arena, gang, view);
     if (gang->placed < min_member) {
-        decide_together(gang, &layout, min_member);
+        gang_place_together(gang, &layout, min_member);
     } else {
-        gang_place_in_order(&layout, order_by_arrival(&layout), SPREAD);
+        gang_place_in_order(&layout, gang_keep_order(&layout), SPREAD);
         gang_assign_nodes(gang, &layout);
     }
     layout_release(&layout);

@@ -1,7 +1,7 @@
-/* Places the pods of a PodGroup: at least spec.minMember of them at the same time, or none. Pure:
- * it places the whole group on a copy of the free resources and returns only a placement with
- * enough members. gang_controller.c binds the pods. Two groups can never block each other by each
- * having half of the resources, because resources are reserved only for whole groups. */
+/* Places the pods of a PodGroup: at least spec.minMember of them at the same time, or none. Works
+ * on a copy of the free resources. Only a placement with enough members is returned, and only for
+ * such a placement gang_controller.c reserves resources and binds pods. So two groups never block
+ * each other by each holding half of the resources. Pure. */
 #ifndef TRAINYARD_ENGINE_SCHEDULER_GANG_H
 #define TRAINYARD_ENGINE_SCHEDULER_GANG_H
 
@@ -9,7 +9,7 @@
 
 #define SCHEDULER_GANG_LABEL "scheduling.x-k8s.io/pod-group"
 
-/* A pod of the group that has no node. */
+/* A member of the group that has no node: a waiting member. */
 struct scheduler_member {
     const struct json *pod;
     const char *node;    /* out: the pod's new node; NULL: the pod still waits */
@@ -19,17 +19,17 @@ struct scheduler_member {
 struct scheduler_gang {
     const char *name;
     const struct json *group; /* the PodGroup; NULL: it does not exist */
-    size_t placed;            /* members that have a node or have succeeded */
-    struct scheduler_member *waiting;
+    size_t placed;            /* members that have a node, are assumed on one, or have succeeded */
+    struct scheduler_member *waiting; /* `node` and `message` are set by the decision */
     size_t waiting_count;
 };
 
 /* Returns the number of members that must start together: spec.minMember, at least 1. */
 size_t scheduler_gang_min_member(const struct json *group);
 
-/* Fills in `node` or `message` of every waiting pod. If enough members have a node already, each
- * waiting pod is placed separately. The result depends on the order of the nodes only if the search
- * in gang.c was necessary. */
+/* Fills in `node` or `message` of every waiting member. If enough members have a node already, each
+ * waiting member is placed separately. The order of the nodes in the view has an effect only if
+ * gang.c must search with backtracking. */
 void scheduler_gang_decide(struct arena *arena, struct scheduler_gang *gang,
                            const struct scheduler_view *view);
 

@@ -1,8 +1,8 @@
 /* Schedules PodGroups through the API. Gathers the members of a group, places them with
- * scheduler_gang_decide(), assumes all placed members on their nodes, and then binds them. A
- * binding that fails keeps its resources and is sent again. The reason why a group waits is written
- * into its pods only when it has been the same for a while. Otherwise each new pod of a group would
- * change the reason of all its pods. */
+ * scheduler_gang_decide(), assumes all placed members on their nodes, and then binds them. If a
+ * binding fails, the pod stays assumed on its node and the binding is sent again. The reason why a
+ * group waits is written into its pods only when it has been the same for SETTLE_MS. Otherwise each
+ * new pod of a group would change the reason of all its pods. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/scheduler/gang.h"
@@ -13,10 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GATHER_MS = 5, SETTLE_MS = 500 };
+enum {
+    GATHER_MS = 5,   /* the delay of a group after a change, so that more members can arrive */
+    SETTLE_MS = 500, /* the time for which a message must be the same before it is written */
+};
 
-static const char PREFIX[] = "group ";
-static const char STORAGE[] = "podgroups.scheduling.x-k8s.io";
+static const char KEY_PREFIX[] = "group ";
+static const char POD_GROUPS[] = "podgroups.scheduling.x-k8s.io";
 
 /* The state of a waiting group. */
 struct scheduler_gang_state {
@@ -31,29 +34,29 @@ char *scheduler_gang_key_of(struct arena *arena, const struct kube_object *pod)
 {
     const char *group = kube_meta_label(pod->json, SCHEDULER_GANG_LABEL);
     return str_is_empty(group) ? NULL
-                               : arena_printf(arena, "%s%s/%s", PREFIX, pod->namespace_, group);
+                               : arena_printf(arena, "%s%s/%s", KEY_PREFIX, pod->namespace_, group);
 }
 
 bool scheduler_gang_is_key(const char *key)
 {
-    return str_has_prefix(key, PREFIX);
+    return str_has_prefix(key, KEY_PREFIX);
 }
 
 void scheduler_gang_enqueue(struct scheduler *scheduler, const char *namespace_, const char *name)
 {
-    _cleanup_free_ char *key = mem_printf("%s%s/%s", PREFIX, namespace_, name);
+    _cleanup_free_ char *key = mem_printf("%s%s/%s", KEY_PREFIX, namespace_, name);
     workqueue_add_after(scheduler->queue, key, GATHER_MS);
 }
 
 /* ---- The members ----------------------------------------------------------------------------- */
 
 /* A group as the informers show it. */
-struct gathered {
+struct gathered_group {
     const char *namespace_;
     struct kube_object *group;        /* NULL: it does not exist */
     struct kube_object **waiting;     /* pods that have no node */
     struct scheduler_member *members; /* the waiting pods, for the decision */
-    /* Pods that are assumed on a node, but whose binding is not in flight. */
+    /* Pods that are assumed on a node, but whose binding is neither in flight nor done. */
     struct kube_object **unsent;
     struct scheduler_gang gang;
     size_t unsent_count;
@@ -70,9 +73,10 @@ static int gang_compare_names(const void *a, const void *b)
     return strcmp((*x)->name, (*y)->name);
 }
 
-/* Failed pods do not count; only their replacements do. */
+/* Adds a pod of the group. A pod that has failed or is being deleted does not count as a member;
+ * its replacement does. */
 static void gang_add_pod(struct scheduler *scheduler, struct arena *arena,
-                         struct gathered *gathered, struct kube_object *pod)
+                         struct gathered_group *gathered, struct kube_object *pod)
 {
     const char *phase = json_get_string(json_get(pod->json, "status"), "phase", "");
     const char *key = pod_key(arena, pod);
@@ -89,15 +93,15 @@ static void gang_add_pod(struct scheduler *scheduler, struct arena *arena,
 }
 
 static void gang_gather(struct scheduler *scheduler, struct arena *arena, const char *key,
-                        struct gathered *ret)
+                        struct gathered_group *ret)
 {
     struct kube_informer *pods = hub_informer(scheduler->hub, "pods");
-    const char *from = key + strlen(PREFIX), *slash = strchr(from, '/');
+    const char *from = key + strlen(KEY_PREFIX), *slash = strchr(from, '/');
     const char *namespace_ = arena_strndup(arena, from, (size_t)(slash - from));
     const char *name = arena_strdup(arena, slash + 1);
     struct kube_object *pod;
     size_t count = 0;
-    *ret = (struct gathered){.namespace_ = namespace_};
+    *ret = (struct gathered_group){.namespace_ = namespace_};
     for (size_t at = 0; (pod = kube_informer_next(pods, namespace_, &at));)
         count += str_eq(kube_meta_label(pod->json, SCHEDULER_GANG_LABEL), name);
     ret->waiting = ARENA_ARRAY(arena, struct kube_object *, count + 1);
@@ -109,7 +113,7 @@ static void gang_gather(struct scheduler *scheduler, struct arena *arena, const 
     qsort(ret->waiting, ret->gang.waiting_count, sizeof(struct kube_object *), gang_compare_names);
     for (size_t i = 0; i < ret->gang.waiting_count; i++)
         ret->members[i].pod = ret->waiting[i]->json;
-    ret->group = kube_informer_get(hub_informer(scheduler->hub, STORAGE), namespace_, name);
+    ret->group = kube_informer_get(hub_informer(scheduler->hub, POD_GROUPS), namespace_, name);
     ret->gang.name = name;
     ret->gang.group = ret->group ? ret->group->json : NULL;
     ret->gang.waiting = ret->members;
@@ -117,7 +121,8 @@ static void gang_gather(struct scheduler *scheduler, struct arena *arena, const 
 
 /* Places the group and assumes the placed members on their nodes, so that no other pod gets these
  * resources. */
-static void gang_decide(struct scheduler *scheduler, struct arena *arena, struct gathered *gathered)
+static void gang_decide(struct scheduler *scheduler, struct arena *arena,
+                        struct gathered_group *gathered)
 {
     if (gathered->gang.waiting_count == 0)
         return;
@@ -144,6 +149,7 @@ static void state_free(struct scheduler_gang_state *state)
     free(state);
 }
 
+/* Returns the state of the group. Creates it if the group has not waited before. */
 static struct scheduler_gang_state *state_of(struct scheduler *scheduler, const char *key)
 {
     struct scheduler_gang_state *state = map_get(&scheduler->gangs, key);
@@ -155,8 +161,8 @@ static struct scheduler_gang_state *state_of(struct scheduler *scheduler, const 
     return state;
 }
 
-/* Whether the message has been the same for long enough to be written. If not, queues the group
- * again. */
+/* Remembers the message. Returns whether it has been the same for SETTLE_MS. If not, queues the
+ * group again. */
 static bool gang_message_is_stable(struct scheduler *scheduler, const char *key,
                                    struct scheduler_gang_state *state, const char *message)
 {
@@ -175,8 +181,8 @@ static bool gang_message_is_stable(struct scheduler *scheduler, const char *key,
 /* Handles spec.scheduleTimeoutSeconds. A waiting group has no reserved resources that could be
  * released, so this only reports the timeout. The group is tried again as before. */
 static void gang_check_timeout(struct scheduler *scheduler, const char *key,
-                               struct scheduler_gang_state *state, const struct gathered *gathered,
-                               const char *message)
+                               struct scheduler_gang_state *state,
+                               const struct gathered_group *gathered, const char *message)
 {
     int64_t now_ms = loop_now_ms(hub_loop(scheduler->hub));
     int64_t seconds =
@@ -197,10 +203,10 @@ static void gang_check_timeout(struct scheduler *scheduler, const char *key,
 void scheduler_gang_work(struct scheduler *scheduler, const char *key)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct gathered gathered;
+    struct gathered_group gathered;
     gang_gather(scheduler, arena, key, &gathered);
     gang_decide(scheduler, arena, &gathered);
-    const char *message = NULL; /* the message of the first member that still waits */
+    const char *message = NULL; /* the message of the first member that gets no node */
     struct scheduler_pass *pass = scheduler_pass_new(scheduler, key);
     for (size_t i = 0; i < gathered.unsent_count; i++)
         scheduler_bind(scheduler, pod_key(arena, gathered.unsent[i]), gathered.unsent[i], pass);
@@ -208,9 +214,9 @@ void scheduler_gang_work(struct scheduler *scheduler, const char *key)
         message = gathered.members[i].message;
     if (message) {
         struct scheduler_gang_state *state = state_of(scheduler, key);
-        bool settled = gang_message_is_stable(scheduler, key, state, message);
+        bool is_stable = gang_message_is_stable(scheduler, key, state, message);
         gang_check_timeout(scheduler, key, state, &gathered, message);
-        for (size_t i = 0; settled && i < gathered.gang.waiting_count; i++)
+        for (size_t i = 0; is_stable && i < gathered.gang.waiting_count; i++)
             if (gathered.members[i].message)
                 scheduler_report(scheduler, pod_key(arena, gathered.waiting[i]),
                                  gathered.waiting[i], gathered.members[i].message, NULL, pass);
@@ -226,13 +232,13 @@ void scheduler_gang_resume(struct scheduler *scheduler)
     struct kube_object *pod;
     for (size_t at = 0; (pod = kube_informer_next(pods, NULL, &at));) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-        struct gathered gathered;
+        struct gathered_group gathered;
         const char *key = scheduler_gang_key_of(arena, pod);
         if (!key || !scheduler_is_responsible(pod->json) ||
             scheduler_assumed(scheduler, pod_key(arena, pod)))
             continue;
         gang_gather(scheduler, arena, key, &gathered);
-        /* The waiting pods of a group that has its minimum are scheduled like single pods, without
+        /* If the group has its minimum, its waiting pods are scheduled like single pods, without
          * reserved resources. */
         if (gathered.gang.group && gathered.gang.placed > 0 &&
             gathered.gang.placed < scheduler_gang_min_member(gathered.gang.group))

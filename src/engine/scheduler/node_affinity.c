@@ -1,4 +1,4 @@
-/* See node_affinity.h. */
+/* Evaluates nodeSelector and nodeAffinity; see node_affinity.h. */
 #include "engine/scheduler/node_affinity.h"
 
 #include "base/buf.h"
@@ -8,18 +8,20 @@
 
 #include <string.h>
 
-enum { LACKS_MAX = 512 };
+enum { MISSING_MAX = 512 };
 
-/* Adds only the beginning of a requirement, because a requirement may list a thousand values. */
-static void add_lack(struct buf *lacks, const char *separator, const char *text)
+/* Adds a requirement to `missing`: only its beginning, because a requirement may list a thousand
+ * values. */
+static void add_missing(struct buf *missing, const char *separator, const char *text)
 {
-    buf_printf(lacks, "%s%.200s%s", lacks->size ? separator : "", text,
+    buf_printf(missing, "%s%.200s%s", missing->size ? separator : "", text,
                strlen(text) > 200 ? "…" : "");
 }
 
-/* Checks the pod's nodeSelector, and adds the missing labels to `lacks`. */
+/* Returns whether the node has all labels of the pod's nodeSelector. Adds the missing labels to
+ * `missing`, which may be NULL. */
 static bool matches_node_selector(struct arena *arena, const struct json *pod,
-                                  const struct json *node, struct buf *lacks)
+                                  const struct json *node, struct buf *missing)
 {
     bool matches = true;
     JSON_EACH (wanted, json_at(pod, "spec", "nodeSelector", NULL)) {
@@ -27,15 +29,17 @@ static bool matches_node_selector(struct arena *arena, const struct json *pod,
         if (has && str_eq(has, json_text(wanted)))
             continue;
         matches = false;
-        if (lacks)
-            add_lack(lacks, ", ", arena_printf(arena, "%s=%s", wanted->name, json_text(wanted)));
+        if (missing)
+            add_missing(missing, ", ",
+                        arena_printf(arena, "%s=%s", wanted->name, json_text(wanted)));
     }
     return matches;
 }
 
-/* Whether all expressions match. The first expression that does not match is added to `lacks`. */
+/* Returns whether all expressions match. Adds the first expression that does not match to
+ * `missing`, which may be NULL. */
 static bool node_affinity_term_matches(struct arena *arena, const struct json *expressions,
-                                       const struct json *labels, struct buf *lacks)
+                                       const struct json *labels, struct buf *missing)
 {
     struct kube_selector selector;
     if (json_count(expressions) == 0)
@@ -46,17 +50,17 @@ static bool node_affinity_term_matches(struct arena *arena, const struct json *e
         const struct kube_selector one = {.terms = &selector.terms[i], .count = 1};
         if (kube_selector_matches(&one, labels))
             continue;
-        if (lacks)
-            add_lack(lacks, " or ", kube_selector_text(arena, &one));
+        if (missing)
+            add_missing(missing, " or ", kube_selector_text(arena, &one));
         return false;
     }
     return !selector.nothing;
 }
 
-/* matchFields has one field, the name of the node, which is matched like a label. An empty term
- * matches nothing. */
+/* Returns whether a term of nodeAffinity matches the node. matchFields has one field, the name of
+ * the node, which is matched like a label. An empty term matches nothing. */
 static bool matches_term(struct arena *arena, const struct json *term, const struct json *node,
-                         struct buf *lacks)
+                         struct buf *missing)
 {
     const struct json *expressions = json_get(term, "matchExpressions");
     const struct json *fields = json_get(term, "matchFields");
@@ -64,8 +68,8 @@ static bool matches_term(struct arena *arena, const struct json *term, const str
         return false;
     struct json *as_labels = json_object(arena);
     json_set_string(arena, as_labels, "metadata.name", kube_meta_name(node));
-    return node_affinity_term_matches(arena, expressions, kube_meta_labels(node), lacks) &&
-           node_affinity_term_matches(arena, fields, as_labels, lacks);
+    return node_affinity_term_matches(arena, expressions, kube_meta_labels(node), missing) &&
+           node_affinity_term_matches(arena, fields, as_labels, missing);
 }
 
 static const struct json *affinity_of(const struct json *pod)
@@ -73,16 +77,17 @@ static const struct json *affinity_of(const struct json *pod)
     return json_at(pod, "spec", "affinity", "nodeAffinity", NULL);
 }
 
-/* Whether one of the terms matches. */
+/* Returns whether the pod requires no node affinity, or one of its required terms matches the node.
+ */
 static bool matches_terms(struct arena *arena, const struct json *pod, const struct json *node,
-                          struct buf *lacks)
+                          struct buf *missing)
 {
     const struct json *required =
         json_get(affinity_of(pod), "requiredDuringSchedulingIgnoredDuringExecution");
     if (!required || required->type != JSON_OBJECT)
         return true;
     JSON_EACH (term, json_get(required, "nodeSelectorTerms")) {
-        if (matches_term(arena, term, node, lacks))
+        if (matches_term(arena, term, node, missing))
             return true;
     }
     return false;
@@ -96,11 +101,11 @@ bool node_affinity_matches(struct arena *arena, const struct json *pod, const st
 const char *node_affinity_missing(struct arena *arena, const struct json *pod,
                                   const struct json *node)
 {
-    _cleanup_buf_ struct buf lacks;
-    buf_init(&lacks, LACKS_MAX);
-    if (matches_node_selector(arena, pod, node, &lacks))
-        matches_terms(arena, pod, node, &lacks);
-    return arena_printf(arena, "%s%s", lacks.data, lacks.overflowed ? " …" : "");
+    _cleanup_buf_ struct buf missing;
+    buf_init(&missing, MISSING_MAX);
+    if (matches_node_selector(arena, pod, node, &missing))
+        matches_terms(arena, pod, node, &missing);
+    return arena_printf(arena, "%s%s", missing.data, missing.overflowed ? " …" : "");
 }
 
 int64_t node_affinity_score(struct arena *arena, const struct json *pod, const struct json *node)

@@ -1,12 +1,12 @@
-/* See node_usage.h. */
+/* Adds up requests and compares them with the resources of a node; see node_usage.h. */
 #include "engine/scheduler/node_usage.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "kube/quantity.h"
 
-/* The most container ports per pod that are checked. Each port is compared with the ports of all
- * pods of the machine, and a manifest may have 100000 ports. Further ports are ignored. */
+/* The most container ports per pod that are kept. Each port is compared with the ports of all pods
+ * of the machine, and a manifest may have 100000 ports. Further ports are ignored. */
 enum { INNER_PORTS_MAX = 1000 };
 
 enum { SCANNED_EXTRAS_MAX = 16 }; /* a usage with more extended resources finds them with a map */
@@ -29,8 +29,8 @@ static int64_t node_usage_amount(const struct json *amounts, const char *name, b
 static int64_t read_request(const struct json *value, bool milli)
 {
     static const int64_t most = INT64_MAX >> 16;
-    int64_t asked = read_amount(value, milli);
-    return asked < most ? asked : most;
+    int64_t request = read_amount(value, milli);
+    return request < most ? request : most;
 }
 
 static int64_t node_usage_request(const struct json *container, const char *name, bool milli)
@@ -101,9 +101,9 @@ static void add_container(struct node_usage *usage, const struct json *container
 {
     usage->cpu_milli += node_usage_request(container, "cpu", true);
     usage->memory_bytes += node_usage_request(container, "memory", false);
-    JSON_EACH (asked, json_at(container, "resources", "requests", NULL)) {
-        if (is_extra(asked->name))
-            ensure_extra(usage, asked->name)->amount += read_request(asked, false);
+    JSON_EACH (request, json_at(container, "resources", "requests", NULL)) {
+        if (is_extra(request->name))
+            ensure_extra(usage, request->name)->amount += read_request(request, false);
     }
     JSON_EACH (port, json_get(container, "ports")) {
         if (json_get_int(port, "hostPort", 0) > 0)
@@ -113,17 +113,18 @@ static void add_container(struct node_usage *usage, const struct json *container
     }
 }
 
-static void cover_container(struct node_usage *usage, const struct json *container)
+/* Raises each amount of `usage` to the request of an init container, if that is larger. */
+static void raise_to_container(struct node_usage *usage, const struct json *container)
 {
     usage->cpu_milli =
         node_usage_larger(usage->cpu_milli, node_usage_request(container, "cpu", true));
     usage->memory_bytes =
         node_usage_larger(usage->memory_bytes, node_usage_request(container, "memory", false));
-    JSON_EACH (asked, json_at(container, "resources", "requests", NULL)) {
-        if (!is_extra(asked->name))
+    JSON_EACH (request, json_at(container, "resources", "requests", NULL)) {
+        if (!is_extra(request->name))
             continue;
-        struct node_extra *extra = ensure_extra(usage, asked->name);
-        extra->amount = node_usage_larger(extra->amount, read_request(asked, false));
+        struct node_extra *extra = ensure_extra(usage, request->name);
+        extra->amount = node_usage_larger(extra->amount, read_request(request, false));
     }
 }
 
@@ -134,7 +135,7 @@ void node_usage_of_pod(const struct json *pod, struct node_usage *ret)
     JSON_EACH (container, json_get(spec, "containers"))
         add_container(ret, container);
     JSON_EACH (container, json_get(spec, "initContainers"))
-        cover_container(ret, container);
+        raise_to_container(ret, container);
 }
 
 void node_usage_release(struct node_usage *usage)
@@ -214,6 +215,7 @@ bool node_usage_ports_clash(const struct node_usage *used, const struct node_usa
     return false;
 }
 
+/* Adds a reason to the shortage. Ignores the reason if the shortage has four reasons already. */
 static void node_usage_lack(struct node_shortage *shortage, const char *reason, bool permanent)
 {
     shortage->permanent |= permanent;
@@ -245,10 +247,11 @@ bool node_usage_fits(struct arena *arena, const struct json *node, const struct 
         node_usage_lack(ret, "Insufficient memory",
                         pod->memory_bytes > node_usage_amount(has, "memory", false));
     for (size_t i = 0; i < pod->extras.count; i++) {
-        const struct node_extra *asked = pod->extras.items[i];
-        if (asked->amount > 0 && !node_usage_has_extra(node, used, asked->name, asked->amount))
-            node_usage_lack(ret, arena_printf(arena, "Insufficient %s", asked->name),
-                            asked->amount > node_usage_amount(has, asked->name, false));
+        const struct node_extra *request = pod->extras.items[i];
+        if (request->amount > 0 &&
+            !node_usage_has_extra(node, used, request->name, request->amount))
+            node_usage_lack(ret, arena_printf(arena, "Insufficient %s", request->name),
+                            request->amount > node_usage_amount(has, request->name, false));
     }
     return ret->count == 0;
 }

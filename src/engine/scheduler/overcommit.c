@@ -1,4 +1,4 @@
-/* See overcommit.h. */
+/* Compares the requests on a machine with its size; see overcommit.h. */
 #include "engine/scheduler/overcommit.h"
 
 #include "base/str.h"
@@ -51,7 +51,9 @@ const char *overcommit_message(struct arena *arena, const struct scheduler_view 
         return NULL;
     bool of_cpu = cpu > cpu_has;
     return arena_printf(
-        arena, "the nodes of this machine share it: their pods ask for %s of %s, and it has %s",
+        arena,
+        "the nodes of this machine share its resources: their pods request %s %s, but it has only "
+        "%s",
         of_cpu ? node_usage_cpu_text(arena, cpu) : node_usage_memory_text(arena, memory),
         of_cpu ? "cpu" : "memory",
         of_cpu ? node_usage_cpu_text(arena, cpu_has) : node_usage_memory_text(arena, memory_has));

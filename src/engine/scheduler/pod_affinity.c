@@ -1,5 +1,6 @@
-/* See pod_affinity.h. A term counts the pods that it selects per domain of its topology key. A
- * result for a domain applies to every node in it. */
+/* Evaluates the terms of pod affinity and anti-affinity; see pod_affinity.h. A term selects placed
+ * pods by label and namespace. It applies to every node of the topology domain in which a selected
+ * pod is. */
 #include "engine/scheduler/pod_affinity.h"
 
 #include "base/mem.h"
@@ -24,10 +25,11 @@ bool pod_affinity_is_given(const struct json *pod)
 
 /* ---- Terms ----------------------------------------------------------------------------------- */
 
+/* A parsed term of the affinity of a pod. */
 struct term {
     const struct json *json;
-    const char *own_namespace;
-    const char *key;
+    const char *pod_namespace; /* the namespace of the pod */
+    const char *key;           /* the topologyKey */
     struct kube_selector labels, namespaces;
 };
 
@@ -35,7 +37,7 @@ static void term_init(struct arena *arena, const struct json *json, const struct
                       struct term *ret)
 {
     *ret = (struct term){.json = json,
-                         .own_namespace = kube_meta_namespace(owner),
+                         .pod_namespace = kube_meta_namespace(owner),
                          .key = json_get_string(json, "topologyKey", "")};
     topology_selector(arena, json, owner, &ret->labels);
     if (kube_selector_from_json(arena, json_get(json, "namespaceSelector"), &ret->namespaces,
@@ -43,7 +45,8 @@ static void term_init(struct arena *arena, const struct json *json, const struct
         ret->namespaces = (struct kube_selector){.nothing = true};
 }
 
-/* A term without namespaces and namespaceSelector means the namespace of its pod. */
+/* Returns whether the term selects pods in the namespace. A term without namespaces and
+ * namespaceSelector selects pods in the namespace of its own pod. */
 static bool covers_namespace(const struct term *term, const struct scheduler_view *view,
                              const char *namespace_)
 {
@@ -55,7 +58,7 @@ static bool covers_namespace(const struct term *term, const struct scheduler_vie
     if (!term->namespaces.nothing)
         return kube_selector_matches(&term->namespaces, json_get(view->namespaces, namespace_));
     return json_count(named) == 0 && !json_get(term->json, "namespaceSelector") &&
-           str_eq(term->own_namespace, namespace_);
+           str_eq(term->pod_namespace, namespace_);
 }
 
 static bool term_selects(const struct term *term, const struct scheduler_view *view,
@@ -67,7 +70,8 @@ static bool term_selects(const struct term *term, const struct scheduler_view *v
 
 /* ---- Required terms -------------------------------------------------------------------------- */
 
-/* Whether all terms select the pod. Only such a pod counts for a required affinity. */
+/* Returns whether all terms select the pod. A placed pod counts for the required affinity only if
+ * all terms select it. */
 static bool all_terms_select(const struct term *terms, size_t count,
                              const struct scheduler_view *view, const struct json *pod)
 {
@@ -77,17 +81,18 @@ static bool all_terms_select(const struct term *terms, size_t count,
     return true;
 }
 
-/* If the pods of a set require affinity to each other, the first pod finds no other. It may go to
+/* Rejects the nodes on which the required affinity of the pod is not satisfied. If the pods of a
+ * set require affinity to each other, no pod satisfies the affinity of the first one. It may go to
  * any node that has the topology label. */
 static void reject_missing_affinity(struct arena *arena, const struct json *pod,
                                     const struct scheduler_view *view,
                                     struct scheduler_rejection *rejections)
 {
-    const struct json *wanted = terms_of(pod, "podAffinity", REQUIRED);
-    size_t count = 0, friends = 0;
-    struct term *terms = ARENA_ARRAY(arena, struct term, json_count(wanted) + 1);
-    bool *near = ARENA_ARRAY(arena, bool, (json_count(wanted) + 1) * (view->count + 1));
-    JSON_EACH (term, wanted)
+    const struct json *required = terms_of(pod, "podAffinity", REQUIRED);
+    size_t count = 0, match_count = 0;
+    struct term *terms = ARENA_ARRAY(arena, struct term, json_count(required) + 1);
+    bool *has_match = ARENA_ARRAY(arena, bool, (json_count(required) + 1) * (view->count + 1));
+    JSON_EACH (term, required)
         term_init(arena, term, pod, &terms[count++]);
     size_t **domains = ARENA_ARRAY(arena, size_t *, count + 1);
     for (size_t i = 0; i < count; i++)
@@ -96,25 +101,25 @@ static void reject_missing_affinity(struct arena *arena, const struct json *pod,
         const struct scheduler_placed *placed = &view->pods[at];
         if (!all_terms_select(terms, count, view, placed->pod))
             continue;
-        friends++;
+        match_count++;
         for (size_t i = 0; i < count; i++)
             if (domains[i][placed->node] != TOPOLOGY_NONE)
-                near[i * view->count + domains[i][placed->node]] = true;
+                has_match[i * view->count + domains[i][placed->node]] = true;
     }
-    bool is_first = friends == 0 && all_terms_select(terms, count, view, pod);
+    bool is_first = match_count == 0 && all_terms_select(terms, count, view, pod);
     for (size_t node = 0; node < view->count; node++) {
         bool suits = true;
         for (size_t i = 0; i < count; i++) {
             size_t domain = domains[i][node];
-            suits =
-                suits && domain != TOPOLOGY_NONE && (is_first || near[i * view->count + domain]);
+            suits = suits && domain != TOPOLOGY_NONE &&
+                    (is_first || has_match[i * view->count + domain]);
         }
         if (!suits && rejections[node].count == 0)
             scheduler_reject(&rejections[node], "node(s) didn't match pod affinity rules", true);
     }
 }
 
-/* Rejects every node of the domain that the placed pod is in. */
+/* Rejects every node in the domain of node `where`, on which the placed pod is. */
 static void reject_domain(const struct scheduler_view *view, const size_t *domains, size_t where,
                           const char *reason, struct scheduler_rejection *rejections)
 {
@@ -174,8 +179,9 @@ static void add_weight(struct arena *arena, const struct scheduler_view *view, c
             scores[node] += weight;
 }
 
-/* Adds the weights of the preferred terms of pod `owner` that select pod `other`; subtracts those
- * of anti-affinity. One of the two pods is placed already, on node `where`. */
+/* Adds the weights of the preferred terms of pod `owner` that select pod `other`, and subtracts
+ * those of anti-affinity. One of the two pods is placed already, on node `where`; the scores of all
+ * nodes in its domain change. */
 static void add_preferences(struct arena *arena, const struct scheduler_view *view,
                             const struct json *owner, const struct json *other, size_t where,
                             int64_t *scores)

@@ -5,7 +5,7 @@
 
 #include "engine/scheduler/scheduler.h"
 
-/* Whether the pod has podAffinity or podAntiAffinity. */
+/* Returns whether the pod has podAffinity or podAntiAffinity. */
 bool pod_affinity_is_given(const struct json *pod);
 
 /* Adds a rejection to each node that has none yet and that a required term excludes. */

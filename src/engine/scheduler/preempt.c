@@ -1,4 +1,4 @@
-/* See preempt.h. */
+/* Chooses the node that preemption clears and the victims on it; see preempt.h. */
 #include "engine/scheduler/preempt.h"
 
 #include "base/str.h"
@@ -19,7 +19,8 @@ static const char *start_of(const struct json *pod)
 
 /* ---- One node -------------------------------------------------------------------------------- */
 
-/* Tests whether the pod fits on a node without some of the node's pods. */
+/* A test of whether the pod fits on a node without some of the node's pods. Has a copy of the view
+ * from which pods are removed. */
 struct trial {
     struct arena *arena;
     const struct json *pod;
@@ -27,7 +28,7 @@ struct trial {
     struct scheduler_view view;
     struct scheduler_node *nodes;
     struct scheduler_placed *pods;
-    struct node_usage used, asked;
+    struct node_usage used, requests;
 };
 
 static void trial_init(struct trial *trial, struct arena *arena, const struct json *pod,
@@ -40,7 +41,7 @@ static void trial_init(struct trial *trial, struct arena *arena, const struct js
     if (view->pod_count)
         memcpy(trial->pods, view->pods, view->pod_count * sizeof(*trial->pods));
     node_usage_add(&trial->used, view->nodes[node].used);
-    node_usage_of_pod(pod, &trial->asked);
+    node_usage_of_pod(pod, &trial->requests);
     trial->nodes[node].used = &trial->used;
     trial->view.nodes = trial->nodes;
     trial->view.pods = trial->pods;
@@ -49,7 +50,7 @@ static void trial_init(struct trial *trial, struct arena *arena, const struct js
 static void trial_release(struct trial *trial)
 {
     node_usage_release(&trial->used);
-    node_usage_release(&trial->asked);
+    node_usage_release(&trial->requests);
 }
 
 static void trial_remove(struct trial *trial, const struct json *pod)
@@ -79,7 +80,7 @@ static void trial_put_back(struct trial *trial, const struct json *pod)
 static bool trial_fits(struct trial *trial, struct scheduler_rejection *ret)
 {
     *ret = (struct scheduler_rejection){0};
-    if (scheduler_check_room(trial->arena, &trial->view, trial->node, &trial->asked, ret))
+    if (scheduler_check_room(trial->arena, &trial->view, trial->node, &trial->requests, ret))
         return false;
     struct scheduler_rejection *all =
         ARENA_ARRAY(trial->arena, struct scheduler_rejection, trial->view.count + 1);
@@ -99,8 +100,9 @@ static int compare_importance(const void *a, const void *b)
     return by_start ? by_start : strcmp(kube_meta_name(x), kube_meta_name(y));
 }
 
-/* Removes the node's pods with a lower priority from the trial. Gathers those that are not being
- * deleted yet, sorted by compare_importance(); *ret_leaving is the number of the others. */
+/* Removes the node's pods with a lower priority from the trial. Stores those that are not being
+ * deleted yet in `ret`, sorted by compare_importance(), and returns their number. *ret_leaving is
+ * the number of pods that are being deleted already. */
 static size_t gather_lower_priority(struct trial *trial, const struct scheduler_view *view,
                                     const struct json **ret, size_t *ret_leaving)
 {
@@ -121,46 +123,49 @@ static size_t gather_lower_priority(struct trial *trial, const struct scheduler_
     return count;
 }
 
-/* Whether the pod fits on the node after preemption. If not, *ret_why has the reasons. */
+/* Returns whether the pod fits on the node after preemption. If so, *ret has the node and the
+ * victims. If not, *ret_why has the reasons. */
 static bool clear_node(struct arena *arena, const struct json *pod,
                        const struct scheduler_view *view, size_t node,
                        struct scheduler_preemption *ret, struct scheduler_rejection *ret_why)
 {
     struct trial trial;
     trial_init(&trial, arena, pod, view, node);
-    const struct json **lesser = ARENA_ARRAY(arena, const struct json *, view->pod_count + 1);
-    size_t leaving, count = gather_lower_priority(&trial, view, lesser, &leaving);
-    bool can = false;
+    const struct json **candidates = ARENA_ARRAY(arena, const struct json *, view->pod_count + 1);
+    size_t leaving, count = gather_lower_priority(&trial, view, candidates, &leaving);
+    bool fits = false;
     if (count + leaving == 0) {
         scheduler_reject(ret_why, "No preemption victims found for incoming pod", true);
     } else if (trial_fits(&trial, ret_why)) {
         struct scheduler_rejection unused;
-        can = true;
-        *ret = (struct scheduler_preemption){.node = view->nodes[node].name, .victims = lesser};
+        fits = true;
+        *ret = (struct scheduler_preemption){.node = view->nodes[node].name, .victims = candidates};
         for (size_t i = 0; i < count; i++) {
-            trial_put_back(&trial, lesser[i]);
+            trial_put_back(&trial, candidates[i]);
             if (trial_fits(&trial, &unused))
                 continue;
-            trial_remove(&trial, lesser[i]);
-            lesser[ret->count++] = lesser[i];
+            trial_remove(&trial, candidates[i]);
+            candidates[ret->count++] = candidates[i];
         }
     }
     trial_release(&trial);
-    return can;
+    return fits;
 }
 
 /* ---- All nodes ------------------------------------------------------------------------------- */
 
-static int64_t sum_of(const struct scheduler_preemption *preemption)
+static int64_t sum_of_priorities(const struct scheduler_preemption *preemption)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < preemption->count; i++)
-        /* Subtracting INT32_MIN makes each term positive, so that every victim adds to the sum. */
+        /* No priority is lower than INT32_MIN, so after the subtraction every victim adds to the
+         * sum. */
         sum += scheduler_priority(preemption->victims[i]) - INT32_MIN;
     return sum;
 }
 
-/* The victims are sorted: the first one has the highest priority. */
+/* Returns whether preemption `a` is better than `b`. The victims are sorted: the first one has the
+ * highest priority. */
 static bool preempt_is_better(const struct scheduler_preemption *a,
                               const struct scheduler_preemption *b)
 {
@@ -171,8 +176,8 @@ static bool preempt_is_better(const struct scheduler_preemption *a,
     int64_t x = scheduler_priority(a->victims[0]), y = scheduler_priority(b->victims[0]);
     if (x != y)
         return x < y;
-    if (sum_of(a) != sum_of(b))
-        return sum_of(a) < sum_of(b);
+    if (sum_of_priorities(a) != sum_of_priorities(b))
+        return sum_of_priorities(a) < sum_of_priorities(b);
     if (a->count != b->count)
         return a->count < b->count;
     int by_start = strcmp(start_of(a->victims[0]), start_of(b->victims[0]));

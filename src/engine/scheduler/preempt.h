@@ -12,11 +12,14 @@ struct scheduler_preemption {
     const char *message; /* why preemption does not help: "preemption: …" */
 };
 
+/* Returns spec.priority of the pod, or 0. */
 int64_t scheduler_priority(const struct json *pod);
 
-/* `rejections` come from scheduler_pick(), which found no node. For each node, chooses victims of
- * which none can be spared; pods with a higher priority are spared first. Then chooses a node
- * without victims, or else the node whose most important victim has the lowest priority. */
+/* Sets *ret to the node to clear and its victims, or to a message. `rejections` come from
+ * scheduler_pick(), which found no node. For each node, chooses victims of which none can be
+ * spared; pods with a higher priority are spared first. Then chooses a node without victims, or
+ * else the node whose most important victim has the lowest priority. On a tie, chooses the node
+ * with the lower sum of priorities, then fewer victims, then the victim that started later. */
 void scheduler_preempt(struct arena *arena, const struct json *pod,
                        const struct scheduler_view *view,
                        const struct scheduler_rejection *rejections,

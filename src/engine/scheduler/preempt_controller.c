@@ -1,6 +1,7 @@
 /* Preempts pods for a pod that fits on no node: the victims of scheduler_preempt() get a condition
- * and are deleted gracefully. The node is nominated to the pod until the pod is bound. If this
- * process dies meanwhile, the next scheduler process reads status.nominatedNodeName. */
+ * and are deleted gracefully. The node is nominated to the pod until the pod is assumed on a node,
+ * or until preemption no longer helps. If this process dies meanwhile, the next scheduler process
+ * reads status.nominatedNodeName. See internal.h. */
 #include "engine/scheduler/internal.h"
 
 #include "base/mem.h"
@@ -13,13 +14,13 @@
 
 /* ---- Priorities of placed pods --------------------------------------------------------------- */
 
-void scheduler_count_priority(struct scheduler *scheduler, int64_t priority, bool there)
+void scheduler_count_priority(struct scheduler *scheduler, int64_t priority, bool added)
 {
     for (size_t i = 0; i < scheduler->priority_counts.count; i++) {
         struct scheduler_priority_count *count = &scheduler->priority_counts.items[i];
         if (count->priority != priority)
             continue;
-        count->pods += there ? 1 : -1;
+        count->pods += added ? 1 : -1;
         if (count->pods == 0)
             vec_remove(&scheduler->priority_counts, i);
         return;
@@ -73,7 +74,7 @@ void scheduler_preempt_release(struct scheduler *scheduler)
 
 /* ---- Victims --------------------------------------------------------------------------------- */
 
-/* A victim whose condition is being written; it is deleted afterwards. */
+/* The API calls for one victim: its condition is written, then it is deleted. */
 struct victim {
     struct hub_task task;
     struct scheduler *scheduler;
@@ -104,6 +105,7 @@ static void on_preempt_condition_written(void *context, struct json *object, con
                 victim->pod->name, &options, on_preempt_deleted, victim);
 }
 
+/* Starts to preempt `pod` on the node, for the pod whose key is `by`. */
 static void preempt_start(struct scheduler *scheduler, const char *by, const char *node,
                           const struct json *pod)
 {
@@ -134,8 +136,8 @@ void scheduler_try_preempt(struct scheduler *scheduler, const char *key, struct 
     struct scheduler_gathered gathered;
     struct scheduler_choice choice;
     struct scheduler_preemption preemption;
-    bool any = scheduler_has_lower_priority(scheduler, scheduler_priority(pod->json));
-    scheduler_gather(scheduler, arena, key, pod->json, any, &gathered);
+    bool with_pods = scheduler_has_lower_priority(scheduler, scheduler_priority(pod->json));
+    scheduler_gather(scheduler, arena, key, pod->json, with_pods, &gathered);
     scheduler_pick(arena, pod->json, &gathered.view, &choice);
     scheduler_preempt(arena, pod->json, &gathered.view, choice.rejections, &preemption);
     if (preemption.node) {

@@ -1,4 +1,4 @@
-/* See scheduler.h. */
+/* Implements the choice of a node and the message for a pod that fits on none; see scheduler.h. */
 #include "engine/scheduler/scheduler.h"
 
 #include "base/buf.h"
@@ -46,13 +46,14 @@ void scheduler_reject(struct scheduler_rejection *rejection, const char *reason,
         rejection->reasons[rejection->count++] = reason;
 }
 
-/* Kubernetes' message, with the missing labels. */
+/* Returns Kubernetes' message for a node that does not match the pod's node affinity, with the
+ * labels that the node lacks. */
 static const char *affinity_rejection(struct arena *arena, const struct json *pod,
                                       const struct json *node)
 {
-    const char *lacks = node_affinity_missing(arena, pod, node);
+    const char *missing = node_affinity_missing(arena, pod, node);
     return arena_printf(arena, "node(s) didn't match Pod's node affinity/selector%s%s%s",
-                        lacks[0] ? " (the pod wants " : "", lacks, lacks[0] ? ")" : "");
+                        missing[0] ? " (the pod wants " : "", missing, missing[0] ? ")" : "");
 }
 
 bool scheduler_check_node(struct arena *arena, const struct json *pod, const struct json *node,
@@ -77,34 +78,35 @@ bool scheduler_check_node(struct arena *arena, const struct json *pod, const str
     return ret->count > 0;
 }
 
-/* Pods without their own network namespace share the ports of the machine, even if they are on
- * different nodes of it. */
+/* Returns whether another pod uses a port of the machine that this pod requests. Pods without their
+ * own network namespace share the ports of the machine, even if they are on different nodes of it.
+ */
 static bool shared_port_is_taken(const struct scheduler_view *view, size_t node,
-                                 const struct node_usage *asked)
+                                 const struct node_usage *requests)
 {
     const struct json *here = view->nodes[node].node;
     if (!node_usage_shares_ports(here))
         return false;
     for (size_t i = 0; i < view->count; i++)
         if (overcommit_is_one_machine(view->nodes[i].node, here) &&
-            node_usage_ports_clash(view->nodes[i].used, asked))
+            node_usage_ports_clash(view->nodes[i].used, requests))
             return true;
     return false;
 }
 
 bool scheduler_check_room(struct arena *arena, const struct scheduler_view *view, size_t node,
-                          const struct node_usage *asked, struct scheduler_rejection *ret)
+                          const struct node_usage *requests, struct scheduler_rejection *ret)
 {
     const struct scheduler_node *at = &view->nodes[node];
     struct node_shortage shortage = {0};
-    int64_t gpus = node_usage_extra(asked, KUBE_DEVICES_RESOURCE);
-    if (!node_usage_fits(arena, at->node, at->used, asked, &shortage))
+    int64_t gpus = node_usage_extra(requests, KUBE_DEVICES_RESOURCE);
+    if (!node_usage_fits(arena, at->node, at->used, requests, &shortage))
         for (size_t i = 0; i < shortage.count; i++)
             scheduler_reject(ret, shortage.reasons[i], shortage.permanent);
-    if (ret->count == 0 && shared_port_is_taken(view, node, asked))
+    if (ret->count == 0 && shared_port_is_taken(view, node, requests))
         scheduler_reject(ret,
                          "node(s) didn't have free ports for the requested pod ports (pods share "
-                         "the ports of this machine, which forbids namespaces)",
+                         "the ports of this machine, because it forbids network namespaces)",
                          false);
     /* Unlike cpu time, the devices of a machine cannot be shared by its nodes. */
     if (ret->count == 0 && gpus > 0) {
@@ -130,7 +132,8 @@ static int compare_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Counts the nodes per reason: "2 Insufficient cpu". */
+/* Counts the nodes per reason. Sets *ret to texts such as "2 Insufficient cpu" and returns their
+ * number. */
 static size_t count_reasons(struct arena *arena, const struct scheduler_rejection *rejections,
                             size_t count, const char ***ret)
 {
@@ -172,13 +175,13 @@ const char *scheduler_explain(struct arena *arena, const struct scheduler_reject
 /* ---- The choice ------------------------------------------------------------------------------ */
 
 static bool scheduler_is_better(const struct scheduler_view *view, const int64_t *scores,
-                                const struct node_usage *asked, size_t a, size_t b)
+                                const struct node_usage *requests, size_t a, size_t b)
 {
     const struct scheduler_node *x = &view->nodes[a], *y = &view->nodes[b];
     if (scores[a] != scores[b])
         return scores[a] > scores[b];
-    int left_x = node_usage_percent_left(x->node, x->used, asked);
-    int left_y = node_usage_percent_left(y->node, y->used, asked);
+    int left_x = node_usage_percent_left(x->node, x->used, requests);
+    int left_y = node_usage_percent_left(y->node, y->used, requests);
     if (left_x != left_y)
         return left_x > left_y;
     if (x->used->pods != y->used->pods)
@@ -193,23 +196,23 @@ void scheduler_pick(struct arena *arena, const struct json *pod, const struct sc
         ARENA_ARRAY(arena, struct scheduler_rejection, view->count + 1);
     bool *open = ARENA_ARRAY(arena, bool, view->count + 1);
     const struct scheduler_node *best = NULL;
-    struct node_usage asked;
-    node_usage_of_pod(pod, &asked);
+    struct node_usage requests;
+    node_usage_of_pod(pod, &requests);
     for (size_t i = 0; i < view->count; i++)
         if (!scheduler_check_node(arena, pod, view->nodes[i].node, &rejections[i]))
-            scheduler_check_room(arena, view, i, &asked, &rejections[i]);
+            scheduler_check_room(arena, view, i, &requests, &rejections[i]);
     scheduler_check_neighbours(arena, pod, view, rejections);
     for (size_t i = 0; i < view->count; i++)
         open[i] = rejections[i].count == 0;
     const int64_t *scores = scheduler_scores(arena, pod, view, open);
     for (size_t i = 0; i < view->count; i++)
-        if (open[i] &&
-            (!best || scheduler_is_better(view, scores, &asked, i, (size_t)(best - view->nodes))))
+        if (open[i] && (!best || scheduler_is_better(view, scores, &requests, i,
+                                                     (size_t)(best - view->nodes))))
             best = &view->nodes[i];
     *ret = (struct scheduler_choice){.node = best ? best->name : NULL, .rejections = rejections};
     if (!best) {
         ret->message = scheduler_explain(arena, rejections, view->count);
-        ret->advice = scheduler_advice(arena, view, &asked, 1);
+        ret->advice = scheduler_advice(arena, view, &requests, 1);
     }
-    node_usage_release(&asked);
+    node_usage_release(&requests);
 }

@@ -1,4 +1,4 @@
-/* See score.h. */
+/* Adds the weighted scores of nodes; see score.h. */
 #include "engine/scheduler/score.h"
 
 #include "engine/scheduler/node_affinity.h"
@@ -8,7 +8,8 @@
 
 enum { FULL = 100, WEIGHT_TAINTS = 3, WEIGHT_NODES = 2, WEIGHT_NEIGHBOURS = 2, WEIGHT_SPREAD = 2 };
 
-/* Scales the raw scores of the open nodes to 0 … 100 and adds them with their weight. */
+/* Scales the raw scores of the open nodes to 0 … 100 and adds them, times the weight, to `scores`.
+ * If all raw scores are equal, adds nothing. */
 static void score_add(const struct scheduler_view *view, const bool *open, const int64_t *raw,
                       int weight, int64_t *scores)
 {

@@ -4,9 +4,9 @@
 
 #include "engine/scheduler/scheduler.h"
 
-/* Returns one score per node; it is 0 for a node whose `open` is false. A score is the weighted sum
- * of four values from 0 to 100, with Kubernetes' weights: node affinity, pod affinity, topology
- * spread, and untolerated PreferNoSchedule taints (fewer are better). */
+/* Returns one score per node. `open[i]` says whether node i fits the pod; if not, its score is 0. A
+ * score is the weighted sum of four values from 0 to 100, with Kubernetes' weights: node affinity,
+ * pod affinity, topology spread, and untolerated PreferNoSchedule taints (fewer are better). */
 int64_t *scheduler_scores(struct arena *arena, const struct json *pod,
                           const struct scheduler_view *view, const bool *open);
 

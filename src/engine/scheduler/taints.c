@@ -1,4 +1,4 @@
-/* See taints.h. */
+/* Computes the taints of nodes and evaluates tolerations; see taints.h. */
 #include "engine/scheduler/taints.h"
 
 #include "base/mem.h"
@@ -7,10 +7,10 @@
 
 static const char NO_SCHEDULE[] = "NoSchedule", NO_EXECUTE[] = "NoExecute";
 
-/* A node whose condition has this status gets this taint. */
-static const struct row {
+/* The taints for conditions: a node whose condition has the status gets the taint. */
+static const struct condition_taint {
     const char *condition, *status, *taint;
-} ROWS[] = {
+} CONDITION_TAINTS[] = {
     {"Ready", "False", TAINT_NOT_READY},
     {"Ready", "Unknown", TAINT_UNREACHABLE},
     {"MemoryPressure", "True", "node.kubernetes.io/memory-pressure"},
@@ -19,6 +19,7 @@ static const struct row {
     {"PIDPressure", "True", "node.kubernetes.io/pid-pressure"},
 };
 
+/* Returns the NoSchedule taint with this key, or NULL. */
 static const struct json *find_taint(const struct json *taints, const char *key)
 {
     JSON_EACH (taint, taints) {
@@ -37,18 +38,19 @@ static void add_taint(struct arena *arena, struct json *taints, const char *key)
     json_append(taints, taint);
 }
 
-/* A node that has not reported yet keeps the taint that it was created with. Kubernetes removes
- * that taint at first, and adds it again if the node does not report in time. */
-static bool is_wanted(const struct json *node, const struct row *row)
+/* Returns whether the condition of the node demands the taint. A node that has not reported yet
+ * keeps the taint with which it was created. Kubernetes removes that taint at first, and adds it
+ * again if the node does not report in time. */
+static bool is_wanted(const struct json *node, const struct condition_taint *entry)
 {
-    const struct json *condition = kube_condition_get(node, row->condition);
+    const struct json *condition = kube_condition_get(node, entry->condition);
     if (!condition)
-        return str_eq(row->taint, TAINT_NOT_READY) &&
-               find_taint(json_at(node, "spec", "taints", NULL), row->taint);
-    return str_eq(json_get_string(condition, "status", ""), row->status);
+        return str_eq(entry->taint, TAINT_NOT_READY) &&
+               find_taint(json_at(node, "spec", "taints", NULL), entry->taint);
+    return str_eq(json_get_string(condition, "status", ""), entry->status);
 }
 
-/* Whether a taint of the node stays as it is. */
+/* Returns whether a taint of the node stays as it is. */
 static bool is_kept(const struct json *node, const struct json *taint)
 {
     const char *key = json_get_string(taint, "key", "");
@@ -56,9 +58,9 @@ static bool is_kept(const struct json *node, const struct json *taint)
         return true;
     if (str_eq(key, TAINT_UNSCHEDULABLE))
         return json_get_bool(json_get(node, "spec"), "unschedulable", false);
-    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++)
-        if (str_eq(key, ROWS[i].taint))
-            return is_wanted(node, &ROWS[i]);
+    for (size_t i = 0; i < ARRAY_SIZE(CONDITION_TAINTS); i++)
+        if (str_eq(key, CONDITION_TAINTS[i].taint))
+            return is_wanted(node, &CONDITION_TAINTS[i]);
     return true;
 }
 
@@ -73,10 +75,10 @@ struct json *taints_wanted(struct arena *arena, const struct json *node)
         if (kept)
             json_append(wanted, json_clone(arena, taint));
     }
-    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
-        if (!is_wanted(node, &ROWS[i]) || find_taint(wanted, ROWS[i].taint))
+    for (size_t i = 0; i < ARRAY_SIZE(CONDITION_TAINTS); i++) {
+        if (!is_wanted(node, &CONDITION_TAINTS[i]) || find_taint(wanted, CONDITION_TAINTS[i].taint))
             continue;
-        add_taint(arena, wanted, ROWS[i].taint);
+        add_taint(arena, wanted, CONDITION_TAINTS[i].taint);
         changed = true;
     }
     if (json_get_bool(json_get(node, "spec"), "unschedulable", false) &&
@@ -104,7 +106,7 @@ static bool taints_tolerates(const struct json *toleration, const char *key, con
     return its_key[0] && str_eq(json_get_string(toleration, "value", ""), value);
 }
 
-/* The first toleration of the pod that matches the taint, or NULL. */
+/* Returns the first toleration of the pod that matches the taint, or NULL. */
 static const struct json *toleration_of(const struct json *pod, const struct json *taint)
 {
     JSON_EACH (toleration, json_at(pod, "spec", "tolerations", NULL)) {

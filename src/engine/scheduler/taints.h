@@ -10,13 +10,14 @@
 #include <stddef.h>
 
 /* Returns the taints that the node should have: NoSchedule taints for its conditions and a cordon,
- * and all other taints as they are. Returns NULL if the node has them already. */
+ * and all its other taints. Returns NULL if the node has these taints already. */
 struct json *taints_wanted(struct arena *arena, const struct json *node);
 
-/* Returns the first taint (NoSchedule, NoExecute) that the pod does not tolerate, or NULL. */
+/* Returns the first NoSchedule or NoExecute taint of the node that the pod does not tolerate, or
+ * NULL. */
 const struct json *taints_untolerated(const struct json *pod, const struct json *node);
 
-/* Whether the pod may be scheduled on a cordoned node. */
+/* Returns whether the pod may be scheduled on a cordoned node. */
 bool taints_tolerates_cordon(const struct json *pod);
 
 /* Returns how many PreferNoSchedule taints of the node the pod does not tolerate. */

@@ -1,4 +1,4 @@
-/* See topology.h. */
+/* Groups nodes by a label and builds the selectors of terms; see topology.h. */
 #include "engine/scheduler/topology.h"
 
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* See topology_spread.h. */
+/* Counts matching pods per domain and evaluates the constraints; see topology_spread.h. */
 #include "engine/scheduler/topology_spread.h"
 
 #include "base/str.h"
@@ -8,15 +8,15 @@
 #include "kube/object.h"
 #include "kube/selector.h"
 
-static const char ONE_TOO_MANY[] = "node(s) didn't match pod topology spread constraints";
+static const char SKEW_TOO_LARGE[] = "node(s) didn't match pod topology spread constraints";
 static const char NO_LABEL[] =
     "node(s) didn't match pod topology spread constraints (missing required label)";
 
 /* A constraint with its counts. */
 struct spread {
-    const size_t *domains;
-    int64_t *counts; /* per domain: pods that the selector matches */
-    bool *counted;   /* per node: the node counts for the constraint */
+    const size_t *domains; /* per node; see topology_domains() */
+    int64_t *counts;       /* per domain: pods that the selector matches */
+    bool *counted;         /* per node: the node counts for the constraint */
     struct kube_selector selector;
 };
 
@@ -25,25 +25,26 @@ static const struct json *constraints_of(const struct json *pod)
     return json_at(pod, "spec", "topologySpreadConstraints", NULL);
 }
 
-static bool is_binding(const struct json *constraint)
+static bool constraint_is_required(const struct json *constraint)
 {
     return str_eq(json_get_string(constraint, "whenUnsatisfiable", "DoNotSchedule"),
                   "DoNotSchedule");
 }
 
+/* Returns whether the node has the topology labels of all DoNotSchedule constraints. */
 static bool has_every_label(const struct json *pod, const struct json *node)
 {
     JSON_EACH (constraint, constraints_of(pod)) {
-        if (is_binding(constraint) &&
+        if (constraint_is_required(constraint) &&
             !kube_meta_label(node, json_get_string(constraint, "topologyKey", "")))
             return false;
     }
     return true;
 }
 
-/* Whether a node counts for the constraint. Nodes without the topology label of a DoNotSchedule
- * constraint do not count. By default, nodes that the pod's node affinity excludes do not count
- * (nodeAffinityPolicy), and nodes with taints that the pod does not tolerate do
+/* Returns whether a node counts for the constraint. Nodes without the topology label of a
+ * DoNotSchedule constraint do not count. By default, nodes that the pod's node affinity excludes do
+ * not count (nodeAffinityPolicy), and nodes with taints that the pod does not tolerate do
  * (nodeTaintsPolicy). */
 static bool topology_spread_counts(struct arena *arena, const struct json *pod,
                                    const struct json *constraint, const struct json *node)
@@ -74,7 +75,8 @@ static void spread_init(struct arena *arena, const struct json *pod, const struc
     }
 }
 
-/* Returns the smallest count of all domains; 0 if there are fewer domains than minDomains. */
+/* Returns the smallest count of all domains that have a node that counts; 0 if there are fewer such
+ * domains than minDomains. */
 static int64_t topology_spread_fewest(struct arena *arena, const struct spread *spread,
                                       const struct scheduler_view *view, int64_t min_domains)
 {
@@ -97,7 +99,7 @@ void topology_spread_reject(struct arena *arena, const struct json *pod,
 {
     JSON_EACH (constraint, constraints_of(pod)) {
         struct spread spread;
-        if (!is_binding(constraint))
+        if (!constraint_is_required(constraint))
             continue;
         spread_init(arena, pod, constraint, view, &spread);
         int64_t least =
@@ -111,7 +113,7 @@ void topology_spread_reject(struct arena *arena, const struct json *pod,
             if (domain == TOPOLOGY_NONE)
                 scheduler_reject(&rejections[node], NO_LABEL, true);
             else if (spread.counts[domain] + self - least > most)
-                scheduler_reject(&rejections[node], ONE_TOO_MANY, false);
+                scheduler_reject(&rejections[node], SKEW_TOO_LARGE, false);
         }
     }
 }
@@ -121,7 +123,7 @@ void topology_spread_score(struct arena *arena, const struct json *pod,
 {
     JSON_EACH (constraint, constraints_of(pod)) {
         struct spread spread;
-        if (is_binding(constraint))
+        if (constraint_is_required(constraint))
             continue;
         spread_init(arena, pod, constraint, view, &spread);
         for (size_t node = 0; node < view->count; node++) {

@@ -11,8 +11,8 @@ void topology_spread_reject(struct arena *arena, const struct json *pod,
                             const struct scheduler_view *view,
                             struct scheduler_rejection *rejections);
 
-/* Subtracts from the score of each node the number of matching pods in its domain (ScheduleAnyway).
- */
+/* For each ScheduleAnyway constraint, subtracts from the score of each node the number of matching
+ * pods in its domain. A node without the topology label loses more than any other node. */
 void topology_spread_score(struct arena *arena, const struct json *pod,
                            const struct scheduler_view *view, int64_t *scores);
 

@@ -1,5 +1,6 @@
 /* Builds the view of the cluster for the pure functions: the state of the informers, and the
- * scheduler's decisions that the informers do not show yet. See internal.h. */
+ * scheduler's decisions that the informers do not show yet. Also chooses the devices of a pod and
+ * reports overcommitted machines. See internal.h. */
 #include "engine/scheduler/internal.h"
 
 #include "base/mem.h"
@@ -26,20 +27,20 @@ static void gather_nodes(struct scheduler *scheduler, struct arena *arena,
     ret->view.count = filled;
 }
 
-/* Counts the resources of nominees as used, except of the pod itself and of nominees with a lower
- * priority than the pod. */
+/* Counts the resources of nominees as used, except those of the pod itself and of nominees with a
+ * lower priority than the pod. */
 static void view_reserve(struct scheduler *scheduler, struct arena *arena, const char *key,
                          int64_t priority, struct scheduler_gathered *ret)
 {
     struct scheduler_node *nodes = (struct scheduler_node *)ret->view.nodes;
-    /* Per node: the number of its entry in ret->copies, counted from 1; 0: none. */
+    /* Per node: 1 plus the index of its usage in ret->copies; 0: no copy. */
     size_t *copy_of = ARENA_ARRAY(arena, size_t, ret->view.count + 1);
-    const char *whose;
+    const char *nominee_key;
     void *value;
     ret->copies = ARENA_ARRAY(arena, struct node_usage, ret->view.count + 1);
-    for (size_t at = 0; map_next(&scheduler->nominees, &at, &whose, &value);) {
+    for (size_t at = 0; map_next(&scheduler->nominees, &at, &nominee_key, &value);) {
         const struct scheduler_nominee *nominee = value;
-        if (str_eq(whose, key) || nominee->priority < priority)
+        if (str_eq(nominee_key, key) || nominee->priority < priority)
             continue;
         for (size_t i = 0; i < ret->view.count; i++) {
             if (!str_eq(nodes[i].name, nominee->node))
@@ -131,7 +132,8 @@ static const struct json *find_node(struct scheduler *scheduler, const char *nam
     return node ? node->json : NULL;
 }
 
-/* Devices of other pods that run or are assumed on the same machine are not free. */
+/* The devices of other pods that have a node on the same machine, or are assumed on one, are not
+ * free. */
 const char *scheduler_devices(struct scheduler *scheduler, struct arena *arena,
                               const struct json *pod, const char *node)
 {
@@ -159,7 +161,7 @@ const char *scheduler_devices(struct scheduler *scheduler, struct arena *arena,
 /* ---- Overcommitment -------------------------------------------------------------------------- */
 
 void scheduler_report_overcommit(struct scheduler *scheduler, const struct json *pod,
-                                 const struct node_usage *asked, const char *node)
+                                 const struct node_usage *requests, const char *node)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     static const struct node_usage nothing = {0};
@@ -169,11 +171,11 @@ void scheduler_report_overcommit(struct scheduler *scheduler, const struct json 
     for (size_t i = 0; i < gathered.view.count; i++) {
         if (!str_eq(gathered.view.nodes[i].name, node))
             continue;
-        const char *told = overcommit_message(arena, &gathered.view, i, asked);
-        if (told && (asked->cpu_milli > 0 || asked->memory_bytes > 0))
-            kube_event(client, pod, "default-scheduler", "Warning", "OverCommitted", "%s", told);
-        if (told && !overcommit_message(arena, &gathered.view, i, &nothing))
+        const char *message = overcommit_message(arena, &gathered.view, i, requests);
+        if (message && (requests->cpu_milli > 0 || requests->memory_bytes > 0))
+            kube_event(client, pod, "default-scheduler", "Warning", "OverCommitted", "%s", message);
+        if (message && !overcommit_message(arena, &gathered.view, i, &nothing))
             kube_event(client, gathered.view.nodes[i].node, "default-scheduler", "Warning",
-                       "OverCommitted", "%s", told);
+                       "OverCommitted", "%s", message);
     }
 }

@@ -1,4 +1,4 @@
-/* See stored.h. */
+/* Encodes, measures, parses and checks stored objects; see stored.h. */
 #include "engine/stored/stored.h"
 
 #include "base/log.h"
@@ -11,7 +11,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Whether a stored version can be read; UNCHECKED until its first read. */
+/* The values of store_object.verdict. A version is UNCHECKED until it is read for the first time.
+ */
 enum { UNCHECKED, READABLE, UNREADABLE };
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -20,6 +21,8 @@ struct size {
     size_t depth, values, bytes;
 };
 
+/* Adds the value and all values in it to *size. `depth` is the number of levels around the value.
+ */
 static void stored_measure(const struct json *json, size_t depth, struct size *size)
 {
     bool nests = json->type == JSON_OBJECT || json->type == JSON_ARRAY;
@@ -79,7 +82,7 @@ static int check_form(struct arena *arena, struct json *object, struct err *err)
     if (!json_get_string(object, "kind", NULL) || !json_get_string(object, "apiVersion", NULL))
         return err_set(err, ERR_INTERNAL, "it has no kind or no apiVersion");
     if (!meta || meta->type != JSON_OBJECT)
-        return err_set(err, ERR_INTERNAL, "metadata is missing or no object");
+        return err_set(err, ERR_INTERNAL, "metadata is missing or not an object");
     if (schema_decode(arena, &TYPE_OBJECT_META, SCHEMA_FORM_TYPED, meta, NULL, err) < 0)
         return err_wrap(err, "metadata");
     return 0;
@@ -109,7 +112,7 @@ int stored_encode(const struct json *object, unsigned known, struct buf *ret, st
     struct json *tree;
     if (stored_parse_bytes(arena, ret->data, ret->size, &tree, &cause) < 0 ||
         check_form(arena, tree, &cause) < 0)
-        return err_set(err, ERR_INVALID, "the object could not be read again once it is stored: %s",
+        return err_set(err, ERR_INVALID, "the object could not be read after it is stored: %s",
                        cause.message);
     return 0;
 }
@@ -123,6 +126,7 @@ static const char *place_of(const char *key)
     return slash ? slash + 1 : "";
 }
 
+/* Checks that the metadata has the namespace and the name in the key. */
 static int check_place(const char *key, const struct json *object, struct err *err)
 {
     const char *namespace_ = kube_meta_namespace(object), *place = place_of(key);
@@ -134,8 +138,8 @@ static int check_place(const char *key, const struct json *object, struct err *e
                    size ? "/" : "", kube_meta_name(object));
 }
 
-static int stored_check_limits(const struct store_object *stored, const struct json *tree,
-                               struct err *err)
+static int stored_check_tree(const struct store_object *stored, const struct json *tree,
+                             struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *scratch = arena_new();
     struct json *copy = json_clone(scratch, tree);
@@ -171,7 +175,7 @@ int stored_read(struct arena *arena, struct store_object *stored, struct json **
     struct json *tree = NULL;
     int result = stored_parse(arena, stored, &tree, &cause);
     if (result == 0 && stored->verdict != READABLE)
-        result = stored_check_limits(stored, tree, &cause);
+        result = stored_check_tree(stored, tree, &cause);
     if (result < 0)
         return stored_reject(stored, &cause, err);
     stored->verdict = READABLE;
@@ -209,8 +213,10 @@ struct json *stored_placeholder(struct arena *arena, const struct kube_kind *res
     return kube_object_make(arena, &resource->id, namespace_, name);
 }
 
-/* If the removal fails, the object stays, and the store reports the reason to every later write. */
-static void on_removed(void *context, const struct store_object *object, const struct err *err)
+/* Ignores a failed removal: the object stays, and the store reports the reason to every later
+ * write. */
+static void on_stored_removed(void *context, const struct store_object *object,
+                              const struct err *err)
 {
 }
 
@@ -225,7 +231,7 @@ int stored_remove(struct store *store, const struct kube_kind *resource,
     int result = stored_encode(placeholder, 0, &data, err);
     return result < 0 ? result
                       : store_delete(store, stored->key, data.data, data.size, stored->revision,
-                                     on_removed, NULL, err);
+                                     on_stored_removed, NULL, err);
 }
 
 char *stored_key(struct arena *arena, const struct kube_kind *resource, const char *namespace_,

@@ -7,8 +7,9 @@
  * had other limits. Lists and watches leave an unreadable object out, a GET responds with an error,
  * and a DELETE removes the object.
  *
- * stored_encode(), stored_check() and stored_parse() may run on any thread. All other functions
- * must run on the loop thread. */
+ * The functions that use the store or change a struct store_object must run on the loop thread:
+ * stored_read(), stored_is_readable(), stored_trust() and stored_remove(). All other functions may
+ * run on any thread. */
 #ifndef TRAINYARD_ENGINE_STORED_STORED_H
 #define TRAINYARD_ENGINE_STORED_STORED_H
 
@@ -21,10 +22,13 @@ enum {
     /* The most levels of JSON in which a response encloses an object, with a reserve. The deepest
      * response is a watch event with a Table of whole objects: event, Table, rows, row. */
     STORED_WRAP_MAX = 16,
+    /* The most levels of an object. */
     STORED_DEPTH_MAX = JSON_DEPTH_MAX - STORED_WRAP_MAX,
-    /* The other half of JSON_NODES_MAX is for the values that a response adds. */
+    /* The most values of an object. The other half of JSON_NODES_MAX is for the values that a
+     * response adds. */
     STORED_VALUES_MAX = JSON_NODES_MAX / 2,
-    /* Half of the limit of a watch event (WATCH_LINE_MAX of kube/client/watch_decoder.h). */
+    /* The most bytes of an object: half of the limit of a watch event (WATCH_LINE_MAX of
+     * kube/client/watch_decoder.h). */
     STORED_BYTES_MAX = 8 * 1024 * 1024,
     /* An object that is being deleted may exceed the limits by this much, so that setting its
      * deletionTimestamp and removing its finalizers never fails. */
@@ -34,41 +38,46 @@ enum {
 
 /* Flags for stored_encode(): facts about the object that allow it to skip checks. */
 enum {
-    STORED_MEASURED = 1, /* stored_check() has passed */
+    STORED_MEASURED = 1, /* stored_check() has passed for the object */
     /* The object was decoded by a schema that has a type for every field. So its bytes can be
      * parsed, because json_parse() reads everything that json_write() writes. */
     STORED_TYPED = 2,
 };
 
-/* Encodes the object for the store. Returns -ERR_INVALID or -ERR_TOO_LARGE with a message if the
- * object exceeds a limit. `ret` is always initialised; the caller releases it. */
+/* Encodes the object for the store. `known` is a set of the flags above. Returns 0, or -ERR_INVALID
+ * or -ERR_TOO_LARGE with a message if the object exceeds a limit or could not be read back. `ret`
+ * is always initialised; the caller releases it. */
 int stored_encode(const struct json *object, unsigned known, struct buf *ret, struct err *err);
 
-/* Checks the limits of stored_encode() without encoding the object. Used for a dry run, and for a
- * request that must be rejected before it writes another object. Counts strings without their
- * escapes, so stored_encode() may still fail. */
+/* Checks the limits of stored_encode() without encoding the object. Returns 0, -ERR_INVALID or
+ * -ERR_TOO_LARGE. Used for a dry run, and for a request that must be rejected before it writes
+ * another object. Counts strings without their escapes, so stored_encode() may still fail. */
 int stored_check(const struct json *object, struct err *err);
 
-/* Sets *ret to the object as a tree in the arena. Returns -ERR_INTERNAL if the object cannot be
- * read, with a message that says why and what to do. Logs the first failure per version. `err` may
- * be NULL. */
+/* Sets *ret to the object as a tree in the arena and returns 0. Returns -ERR_INTERNAL if the object
+ * cannot be read, with a message that says why and what to do; `err` may be NULL. Logs the first
+ * failure per version. */
 int stored_read(struct arena *arena, struct store_object *stored, struct json **ret,
                 struct err *err);
 
-/* Like stored_read(), for an object for which stored_is_readable() returned true. */
+/* Sets *ret to the object as a tree in the arena and returns 0, or returns the error of
+ * json_parse(). Unlike stored_read(), checks neither the metadata nor the key, and logs nothing.
+ * Used for an object for which stored_is_readable() returned true. */
 int stored_parse(struct arena *arena, const struct store_object *stored, struct json **ret,
                  struct err *err);
 
-/* Whether stored_read() succeeds. Parses each version once. */
+/* Returns whether stored_read() succeeds. Parses each version at most once. */
 bool stored_is_readable(struct store_object *stored);
-/* Marks the newest version of the key as readable. Its bytes must come from stored_encode(). */
+/* Marks the newest version of the key as readable; a pending write counts as the newest version.
+ * The bytes of this version must come from stored_encode(). */
 void stored_trust(struct store *store, const char *key);
 
 /* Returns an object with only the kind, namespace and name of an object that cannot be read, so
  * that it can be deleted. */
 struct json *stored_placeholder(struct arena *arena, const struct kube_kind *resource,
                                 const struct store_object *stored);
-/* Queues the removal of an object that cannot be read. */
+/* Queues the removal of an object that cannot be read, and returns 0. Returns an error of
+ * store_delete() if the removal is refused, for example because a newer version is stored. */
 int stored_remove(struct store *store, const struct kube_kind *resource,
                   const struct store_object *stored, struct err *err);
 

@@ -14,7 +14,8 @@ struct tree {
 };
 
 struct version_trees {
-    struct tree latest, before;
+    struct tree latest; /* the version that was requested last */
+    struct tree before; /* the other version that is kept */
 };
 
 struct version_trees *version_trees_new(void)

@@ -9,11 +9,12 @@
 struct version_trees;
 
 struct version_trees *version_trees_new(void);
+/* NULL-safe; returns NULL. */
 struct version_trees *version_trees_free(struct version_trees *trees);
 
 /* Returns the tree of a version, or NULL if the version cannot be read (stored.h). The tree is
- * shared and must not be changed. It is valid until two other versions have been requested,
- * because a watch compares the old and the new version of a change. */
+ * shared and must not be changed. It is valid until two other versions have been requested: a watch
+ * needs the old and the new version of a change at the same time. */
 const struct json *version_trees_get(struct version_trees *trees, struct store_object *version);
 
 #endif

@@ -1,5 +1,6 @@
-/* The WebSocket messages of Kubernetes' channel protocols ("v4.channel.k8s.io"). The first byte of
- * a message is the number of a channel, and the rest is data of that channel. */
+/* Reads the WebSocket messages of Kubernetes' channel protocols ("v4.channel.k8s.io"), which exec,
+ * attach and port forwarding use. The first byte of a message is the number of a channel, and the
+ * rest is data of that channel. */
 #ifndef TRAINYARD_ENGINE_STREAM_CHANNEL_MESSAGE_H
 #define TRAINYARD_ENGINE_STREAM_CHANNEL_MESSAGE_H
 
@@ -12,8 +13,9 @@ enum {
     CHANNEL_MESSAGE_CLOSE = 0xFF,
 };
 
-/* Reads one piece of a message. If the piece has the first byte of the message, sets *channel to
- * it and removes it from the data. The caller keeps *channel between the pieces of one message. */
+/* Reads one piece of a message. `first` is set for the first piece. If the piece has the first byte
+ * of the message, sets *channel to this byte and removes it from the data. Otherwise *channel must
+ * have the value that the previous piece of the message left in it. */
 static inline void channel_message_read(int *channel, bool first, const char **data, size_t *size)
 {
     if (first)

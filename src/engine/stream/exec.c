@@ -11,12 +11,12 @@
 static const char SPDY[] = "SPDY/3.1", OFFER[] = "X-Stream-Protocol-Version";
 
 /* The protocols, newest first. The server uses the first protocol in this list that the client
- * offers and that runs over the client's transport (WebSocket or SPDY). */
+ * offers and that runs over the transport of the client (WebSocket or SPDY). */
 static const struct protocol {
     const char *name;
     bool websocket, spdy;
     bool plain_errors; /* the error channel has a sentence instead of a Status */
-    bool resizes;
+    bool resizes;      /* the client can send the size of its terminal */
     struct remote_websocket_variant variant;
 } PROTOCOLS[] = {
     {.name = "v5.channel.k8s.io", .websocket = true, .resizes = true, .variant.half_closes = true},
@@ -77,15 +77,15 @@ static const struct json *exec_find_container(const struct json *pod, const char
 static int choose_container(struct api_call *call, const struct json *pod,
                             const struct json **ret_container, struct err *err)
 {
-    const char *asked = api_query(call, "container");
-    if (str_is_empty(asked))
-        asked = NULL;
-    *ret_container = exec_find_container(pod, "containers", asked);
-    if (!*ret_container && asked)
-        *ret_container = exec_find_container(pod, "initContainers", asked);
+    const char *requested = api_query(call, "container");
+    if (str_is_empty(requested))
+        requested = NULL;
+    *ret_container = exec_find_container(pod, "containers", requested);
+    if (!*ret_container && requested)
+        *ret_container = exec_find_container(pod, "initContainers", requested);
     return *ret_container ? 0
                           : err_set(err, ERR_BAD_REQUEST, "container %.63s is not valid for pod %s",
-                                    asked ? asked : "", call->route.name);
+                                    requested ? requested : "", call->route.name);
 }
 
 static int exec_check_pod(struct api_call *call, const struct json *pod, const char *container,
@@ -131,8 +131,8 @@ static int read_command(struct api_call *call, const struct json *container, boo
     if (attach) {
         if (ret->terminal && !json_get_bool(container, "tty", false))
             return err_set(err, ERR_BAD_REQUEST,
-                           "unable to attach with a terminal: container %s has none (tty: true "
-                           "in its spec)",
+                           "unable to attach with a terminal: container %s has none; set tty: true "
+                           "in its spec",
                            ret->container);
         ret->in = ret->in && json_get_bool(container, "stdin", false);
         return 0;

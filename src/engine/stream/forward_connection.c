@@ -1,5 +1,5 @@
-/* See forward_connection.h. When one side of the connection ends, forward_connection_settle() runs.
- * It frees the connection after the last side has ended. */
+/* Implements forwarded connections; see forward_connection.h. When one side of the connection ends,
+ * forward_connection_free_if_done() runs. */
 #include "engine/stream/forward_connection.h"
 
 #include "base/mem.h"
@@ -29,7 +29,7 @@ static void free_channel(struct forward_connection *connection, enum forward_cha
 }
 
 /* Resumes reading from the peer. */
-static void release_peer(struct forward_connection *connection)
+static void resume_peer(struct forward_connection *connection)
 {
     if (connection->channels[FORWARD_DATA])
         connection->owner->ops->pause(connection->channels[FORWARD_DATA], false);
@@ -41,8 +41,8 @@ static bool is_channel_over(const struct forward_connection *connection, enum fo
 }
 
 /* Frees the connection if the peer has ended both channels and the connection to the pod is closed.
- * Freeing also ends this server's sides of the channels. */
-static void forward_connection_settle(struct forward_connection *connection)
+ * Freeing a channel also ends this server's side of it. */
+static void forward_connection_free_if_done(struct forward_connection *connection)
 {
     bool waits = !connection->opened &&
                  (connection->channels[FORWARD_ERROR] || connection->channels[FORWARD_DATA]);
@@ -87,7 +87,7 @@ static void on_target_open(void *context)
     if (connection->early.size)
         stream_write(connection->target, connection->early.data, connection->early.size);
     buf_release(&connection->early);
-    release_peer(connection);
+    resume_peer(connection);
     if (connection->peer_ended[FORWARD_DATA])
         stream_shut(connection->target);
 }
@@ -105,7 +105,7 @@ static void on_target_data(void *context, const char *data, size_t size)
 static void on_target_sent(void *context)
 {
     struct forward_connection *connection = context;
-    release_peer(connection);
+    resume_peer(connection);
 }
 
 /* The pod sends no more bytes. Ends the channels to the peer. The peer may still send bytes to the
@@ -128,8 +128,8 @@ static void on_target_closed(void *context)
     struct forward_connection *connection = context;
     connection->target = NULL;
     end_channels(connection);
-    release_peer(connection);
-    forward_connection_settle(connection);
+    resume_peer(connection);
+    forward_connection_free_if_done(connection);
 }
 
 static const struct stream_handler TARGET_HANDLER = {
@@ -156,8 +156,8 @@ static void on_forward_connected(void *context, struct stream *stream, const str
     if (connection->channels[FORWARD_ERROR])
         connection->owner->ops->write(connection->channels[FORWARD_ERROR], text, strlen(text));
     end_channels(connection);
-    release_peer(connection);
-    forward_connection_settle(connection);
+    resume_peer(connection);
+    forward_connection_free_if_done(connection);
 }
 
 /* ---- The peer's side ------------------------------------------------------------------------- */
@@ -194,7 +194,7 @@ void forward_connection_end(struct forward_connection *connection, enum forward_
     connection->peer_ended[which] = true;
     if (which == FORWARD_DATA)
         end_data(connection);
-    forward_connection_settle(connection);
+    forward_connection_free_if_done(connection);
 }
 
 void forward_connection_reset(struct forward_connection *connection, enum forward_channel which)
@@ -205,7 +205,7 @@ void forward_connection_reset(struct forward_connection *connection, enum forwar
         close_target(connection);
         end_channels(connection);
     }
-    forward_connection_settle(connection);
+    forward_connection_free_if_done(connection);
 }
 
 /* ---- The beginning --------------------------------------------------------------------------- */
@@ -215,7 +215,7 @@ static void on_pair_timeout(struct loop_timer *timer)
     struct forward_connection *connection = CONTAINER_OF(timer, struct forward_connection, timer);
     for (int i = 0; i < FORWARD_CHANNELS; i++)
         free_channel(connection, i);
-    forward_connection_settle(connection);
+    forward_connection_free_if_done(connection);
 }
 
 struct forward_connection *forward_connection_new(const struct forward_owner *owner,

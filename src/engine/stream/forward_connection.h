@@ -1,8 +1,9 @@
 /* One forwarded connection: two channels to the peer (the client), and the connection to the pod's
- * port. Bytes flow in both directions, and each side can end alone. If one side reads slowly,
+ * port. Bytes flow in both directions, and each direction can end alone. If one side reads slowly,
  * reading from the other side pauses. If the connection to the pod fails, the reason is sent on the
- * error channel. The session implements the channels: as SPDY streams (port_forward_spdy.c), or as
- * WebSocket messages that start with a channel number (port_forward_websocket.c). */
+ * error channel. The session (forward_session.h) implements the channels: as SPDY streams
+ * (port_forward_spdy.c), or as WebSocket messages that start with a channel number
+ * (port_forward_websocket.c). */
 #ifndef TRAINYARD_ENGINE_STREAM_FORWARD_CONNECTION_H
 #define TRAINYARD_ENGINE_STREAM_FORWARD_CONNECTION_H
 
@@ -20,8 +21,8 @@ struct forward_channel_ops {
     void (*end)(void *channel); /* ends the server's side of the channel; safe to call twice */
     void (*pause)(void *channel, bool paused);
     void (*free)(void *channel);
-    /* True if the peer does not need to end its channels: when the pod ends the connection, the
-     * peer's side also counts as ended. */
+    /* True if the peer does not need to end its channels. When the pod ends the connection, the
+     * peer's side then also counts as ended. */
     bool ends_together;
 };
 
@@ -32,6 +33,7 @@ struct forward_owner {
     const struct json *pod;
     const struct forward_channel_ops *ops;
     size_t (*pending)(void *context); /* returns the number of bytes that the peer has not read */
+    /* Called before the connection is freed. Must remove the connection from its list. */
     void (*gone)(void *context, struct forward_connection *connection);
     void *context;
 };
@@ -39,29 +41,33 @@ struct forward_owner {
 struct forward_connection {
     struct list_link link; /* in forward_session.connections */
     const struct forward_owner *owner;
-    char *request_id;
+    char *request_id; /* identifies the connection if streams arrive in pairs; else "" */
     int port;
-    void *channels[FORWARD_CHANNELS]; /* NULL: not opened yet, or freed */
-    bool peer_ended[FORWARD_CHANNELS];
-    bool opened;             /* both channels have arrived */
-    struct loop_timer timer; /* limits the time until the second channel arrives */
-    void *connecting;        /* the backend's handle; NULL: not connecting */
-    struct stream *target;   /* NULL: not connected yet, or closed */
-    bool target_open, target_ended, target_closing;
-    struct buf early; /* bytes from the peer that arrived before `target` was connected */
+    void *channels[FORWARD_CHANNELS];  /* NULL: not opened yet, or freed */
+    bool peer_ended[FORWARD_CHANNELS]; /* the peer has ended its side of the channel */
+    bool opened;                       /* both channels have arrived */
+    struct loop_timer timer;           /* limits the time until the second channel arrives */
+    void *connecting;                  /* the backend's handle; NULL: not connecting */
+    struct stream *target;             /* to the pod; NULL: not connected yet, or closed */
+    bool target_open;                  /* `target` accepts bytes */
+    bool target_ended;   /* the pod has ended its side, or the connection has failed */
+    bool target_closing; /* `target` is being closed */
+    struct buf early;    /* bytes from the peer that arrived before `target` was connected */
 };
 
-/* Creates a connection without channels. */
+/* Creates a connection without channels. Frees its channels and itself if both channels do not
+ * arrive within 30 seconds. */
 struct forward_connection *forward_connection_new(const struct forward_owner *owner,
                                                   const char *request_id, int port);
-/* Takes ownership of one channel. Connects to the pod when both channels are set. */
+/* Takes ownership of one channel. Starts to connect to the pod when both channels are set, and
+ * returns at once. */
 void forward_connection_take(struct forward_connection *connection, enum forward_channel which,
                              void *channel);
 /* Called when all written bytes have been sent to the peer. Resumes reading from the pod. */
 void forward_connection_resume(struct forward_connection *connection);
 
-/* Called when the peer sends bytes, ends a channel, or resets a channel. forward_connection_end()
- * and forward_connection_reset() may free the connection. */
+/* The session calls these functions when the peer sends bytes, ends a channel, or resets a channel.
+ * forward_connection_end() and forward_connection_reset() may free the connection. */
 void forward_connection_data(struct forward_connection *connection, const char *data, size_t size);
 void forward_connection_end(struct forward_connection *connection, enum forward_channel which);
 void forward_connection_reset(struct forward_connection *connection, enum forward_channel which);

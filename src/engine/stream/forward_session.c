@@ -1,4 +1,4 @@
-/* See forward_session.h. */
+/* Implements the part of port forwarding that SPDY and WebSocket share; see forward_session.h. */
 #include "engine/stream/forward_session.h"
 
 #include "base/log.h"

@@ -1,5 +1,6 @@
-/* The handlers of requests that upgrade the connection to another protocol or forward it to a pod.
- * Each handler sends the response, also for errors. */
+/* The handlers of requests for the processes and ports of a pod: exec, attach, port forwarding and
+ * the proxy. engine/dispatch.c calls them on the loop thread. Each handler sends the response, also
+ * for an error. It may return before the response is complete. */
 #ifndef TRAINYARD_ENGINE_STREAM_HANDLERS_H
 #define TRAINYARD_ENGINE_STREAM_HANDLERS_H
 

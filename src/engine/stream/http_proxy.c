@@ -1,8 +1,8 @@
 /* Handles all methods on pods/NAME/proxy, services/NAME/proxy and nodes/NAME/proxy: finds the
  * target, sends it the request, and streams the response to the client. The HTTP server has read
- * the whole body of the request before it calls this handler, and limits the size of the body.
- * The proxy connects to the pod as `kubectl port-forward` does, with connect() of the backend,
- * so it also reaches servers that listen only on the pod's localhost. */
+ * the whole body of the request before it calls this handler, and limits the size of the body. The
+ * proxy connects to the pod as `kubectl port-forward` does, with connect() of the backend
+ * (engine.h), so it also reaches servers that listen only on the pod's localhost. */
 #include "engine/stream/http_proxy.h"
 
 #include "base/mem.h"
@@ -29,13 +29,13 @@ struct target {
 };
 
 struct http_proxy {
-    struct http_exchange *exchange; /* NULL: the response is complete, or the client is gone */
+    struct http_exchange *exchange; /* NULL: the proxy does not use the exchange any more */
     struct list_head *open_calls;
     struct open_call link;
     struct engine_pod_backend backend;
     void *connecting;
     struct stream *stream; /* to the pod; NULL: not connected yet, closed, or owned by the tunnel */
-    bool closing;
+    bool closing;          /* stream_close() was called */
     struct buf request;
     const char *prefix; /* the path up to ".../proxy", in the exchange's arena */
     bool wants_upgrade;
@@ -53,8 +53,8 @@ static void http_proxy_free_if_done(struct http_proxy *self)
     free(self);
 }
 
-/* Called when the response is complete or the client is gone. After this, the exchange is not
- * used. */
+/* Called when the response is complete or the client is gone. The exchange must not be used after
+ * this. */
 static void leave_exchange(struct http_proxy *self)
 {
     self->exchange->on_cancel = NULL;
@@ -146,8 +146,12 @@ static void switch_protocol(struct http_proxy *self, const char *early, size_t e
     const char *protocol = http_header_get(headers, "Upgrade");
     struct stream *client;
     struct err err = ERR_INIT;
-    if (!self->wants_upgrade || !protocol) {
-        err_set(&err, ERR_BAD_REQUEST, "the pod changed its protocol without being asked to");
+    if (!self->wants_upgrade) {
+        err_set(&err, ERR_BAD_REQUEST,
+                "the pod switched protocols, but the request has no Upgrade header");
+    } else if (!protocol) {
+        err_set(&err, ERR_BAD_REQUEST,
+                "the pod switched protocols, but its response has no Upgrade header");
     } else if (http_upgrade(exchange, protocol,
                             http_proxy_answer_headers(exchange->arena, headers, self->prefix),
                             &client, &err) == 0) {
@@ -274,7 +278,7 @@ static int find_pod(struct api_call *call, struct target *ret, struct err *err)
     return result;
 }
 
-static int find_behind_service(struct api_call *call, struct target *ret, struct err *err)
+static int find_pod_of_service(struct api_call *call, struct target *ret, struct err *err)
 {
     struct http_proxy_name name;
     struct json *service, *endpoints, *pod;
@@ -311,9 +315,10 @@ static int http_proxy_check_pod(struct api_call *call, const struct json *pod, s
 {
     if (!engine_backend(call->engine)->connect)
         return err_set(err, ERR_UNAVAILABLE,
-                       "no node of this server runs pods, so there is nothing behind the proxy");
+                       "no node of this server runs pods, so the proxy cannot reach any");
     if (str_is_empty(json_get_string(json_get(pod, "status"), "podIP", "")))
-        return err_set(err, ERR_BAD_REQUEST, "address not allowed: pod \"%.253s\" has none yet",
+        return err_set(err, ERR_BAD_REQUEST,
+                       "address not allowed: pod \"%.253s\" has no IP address yet",
                        kube_meta_name(pod));
     return 0;
 }
@@ -418,7 +423,7 @@ void http_proxy_handle(struct api_call *call)
         answer_for_node(call);
         return;
     }
-    if ((str_eq(plural, "pods") ? find_pod : find_behind_service)(call, &target, &err) < 0 ||
+    if ((str_eq(plural, "pods") ? find_pod : find_pod_of_service)(call, &target, &err) < 0 ||
         http_proxy_check_pod(call, target.pod, &err) < 0)
         api_respond_error(call, &err);
     else if (!redirect_to_slash(call))

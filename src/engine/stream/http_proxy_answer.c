@@ -1,5 +1,5 @@
-/* Parses the response of the pod's server piece by piece with http-parser, and limits the size of
- * its headers; see http_proxy.h. */
+/* Parses the response of the pod's server piece by piece with the library http-parser, and limits
+ * the size of its headers; see http_proxy.h. */
 #include "engine/stream/http_proxy.h"
 
 #include "base/mem.h"

@@ -32,10 +32,10 @@ const char *http_proxy_upgrade_of(const struct http_request *request)
     return asks ? http_header_get(request->headers, "Upgrade") : NULL;
 }
 
-/* Whether the header is only for this server and not forwarded. Host, Content-Length and
- * X-Forwarded-… are written separately. Expect is not needed, because the body has arrived
- * completely. */
-static bool is_header_for_server(const char *name)
+/* Returns whether the header is not forwarded as it is. The credentials are only for this server.
+ * Host, Content-Length, X-Forwarded-For and X-Forwarded-Uri are written separately. Expect is not
+ * needed, because the body has arrived completely. */
+static bool is_header_dropped(const char *name)
 {
     static const char *const NAMES[] = {
         "Authorization", "Host", "Content-Length", "Expect", "X-Forwarded-For", "X-Forwarded-Uri"};
@@ -60,7 +60,7 @@ void http_proxy_write_request(struct arena *arena, const struct http_request *re
     buf_printf(ret, "%s %s%s%s HTTP/1.1\r\nHost: %s\r\n", request->method,
                http_path_encode(arena, path), request->query[0] ? "?" : "", request->query, host);
     for (const struct http_header *line = request->headers; line; line = line->next)
-        if (!is_header_for_server(line->name) &&
+        if (!is_header_dropped(line->name) &&
             !http_proxy_is_hop_header(request->headers, line->name))
             buf_printf(ret, "%s: %s\r\n", line->name, line->value);
     buf_printf(ret, "X-Forwarded-For: %.*s\r\nX-Forwarded-Uri: %s\r\n", (int)host_size(peer), peer,

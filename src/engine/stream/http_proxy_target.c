@@ -1,5 +1,5 @@
-/* Finds the target of a proxied request; see http_proxy.h. The rules and messages are the same as
- * in Kubernetes. */
+/* Parses the target of a proxied request and picks an endpoint; see http_proxy.h. The rules and
+ * most messages are those of Kubernetes, but https is not supported. */
 #include "engine/stream/http_proxy.h"
 
 #include "base/str.h"
@@ -17,7 +17,7 @@ int http_proxy_name_parse(struct arena *arena, const char *text, const char *kin
     bool known = str_eq(name.scheme, "") || str_eq(name.scheme, "http");
     if (str_eq(name.scheme, "https"))
         return err_set(err, ERR_UNSUPPORTED,
-                       "the proxy of this server does not speak https: reach %s \"%.253s\" with "
+                       "the proxy of this server does not support https: reach %s \"%.253s\" with "
                        "'kubectl port-forward'",
                        kind, name.name);
     if (count > 3 || !known || !name.name[0])

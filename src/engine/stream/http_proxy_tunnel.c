@@ -13,10 +13,11 @@ enum { PENDING_HIGH = 256 * 1024 };
 struct http_proxy_tunnel;
 
 struct side {
-    struct http_proxy_tunnel *http_proxy_tunnel;
+    struct http_proxy_tunnel *tunnel;
     struct side *other;
     struct stream *stream; /* NULL: closed */
-    bool ended, closing;
+    bool ended;            /* the side sends no more bytes */
+    bool closing;          /* the stream is being closed */
 };
 
 struct http_proxy_tunnel {
@@ -82,7 +83,7 @@ static void on_http_proxy_tunnel_end(void *context, const struct err *err)
     struct side *side = context, *other = side->other;
     side->ended = true;
     if (err || !other->stream) {
-        close_tunnel(side->http_proxy_tunnel);
+        close_tunnel(side->tunnel);
     } else if (other->ended) {
         finish_side(side);
         finish_side(other);
@@ -94,7 +95,7 @@ static void on_http_proxy_tunnel_end(void *context, const struct err *err)
 static void on_http_proxy_tunnel_closed(void *context)
 {
     struct side *side = context;
-    struct http_proxy_tunnel *self = side->http_proxy_tunnel;
+    struct http_proxy_tunnel *self = side->tunnel;
     bool finished = side->ended && side->other->ended;
     side->stream = NULL;
     if (!finished)
@@ -117,8 +118,8 @@ void http_proxy_tunnel_new(struct list_head *open_calls, struct stream *client, 
                            const char *early, size_t early_size)
 {
     struct http_proxy_tunnel *self = mem_zalloc(sizeof(*self));
-    self->client = (struct side){.http_proxy_tunnel = self, .other = &self->pod, .stream = client};
-    self->pod = (struct side){.http_proxy_tunnel = self, .other = &self->client, .stream = pod};
+    self->client = (struct side){.tunnel = self, .other = &self->pod, .stream = client};
+    self->pod = (struct side){.tunnel = self, .other = &self->client, .stream = pod};
     open_call_add(open_calls, &self->link, "pods", on_http_proxy_tunnel_server_end);
     pod->handler = &HANDLER;
     pod->context = &self->pod;

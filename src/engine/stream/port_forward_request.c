@@ -17,7 +17,8 @@ static const char SPDY[] = "SPDY/3.1", PROTOCOL[] = "portforward.k8s.io",
  * WebSocket messages. Other clients use channels. */
 static const struct websocket_protocol {
     const char *name;
-    bool channels, half_closes;
+    bool channels;    /* messages start with a channel number */
+    bool half_closes; /* see port_forward_ports.half_closes */
 } WEBSOCKET_PROTOCOLS[] = {
     {.name = "SPDY/3.1+portforward.k8s.io"},
     {.name = "v5.channel.k8s.io", .channels = true, .half_closes = true},
@@ -82,9 +83,10 @@ static int read_ports(struct api_call *call, struct port_forward_ports *ret, str
                                "65535",
                                word);
             if (ret->count == ARRAY_SIZE(ret->ports))
-                return err_set(err, ERR_BAD_REQUEST,
-                               "a session forwards at most %zu ports: open another one",
-                               ARRAY_SIZE(ret->ports));
+                return err_set(
+                    err, ERR_BAD_REQUEST,
+                    "a session forwards at most %zu ports: open another session for more",
+                    ARRAY_SIZE(ret->ports));
             ret->ports[ret->count++] = (int)port;
         }
     }

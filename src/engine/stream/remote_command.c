@@ -1,4 +1,4 @@
-/* See remote_command.h. */
+/* Implements the commands of exec and attach; see remote_command.h. */
 #include "engine/stream/remote_command.h"
 
 #include "base/arena.h"
@@ -16,16 +16,18 @@ enum {
     TO_POD_HIGH = 256 * 1024,
     /* Above this many bytes that the client has not read, reading from the command pauses. */
     TO_PEER_HIGH = 256 * 1024,
-    EARLY_HIGH = 64 * 1024, /* like TO_POD_HIGH, before the command runs */
-    EARLY_MAX = 16 * 1024 * 1024,
+    EARLY_HIGH = 64 * 1024,       /* like TO_POD_HIGH, before the command runs */
+    EARLY_MAX = 16 * 1024 * 1024, /* the size of the buffer for these bytes */
 };
 
 /* One standard stream of the command, and the channel to the client for it. */
 struct remote_stdio {
-    struct remote_command *session;
+    struct remote_command *command;
     enum remote_channel channel;
     struct stream *stream; /* NULL: not requested, not started yet, or closed */
-    bool open, ended, closing;
+    bool open;             /* the stream accepts bytes */
+    bool ended;            /* the process has closed the stream, or the stream has failed */
+    bool closing;          /* stream_close() was called */
 };
 
 enum { IN, OUT, ERRORS, STDIO_COUNT };
@@ -37,15 +39,16 @@ struct remote_command {
     struct json *pod;
     struct engine_pod_command command;
     bool plain_errors;
-    /* NULL: the client is gone, or has received all output and the Status. */
+    /* NULL: the client is gone, or all output and the Status were passed to the transport. */
     const struct remote_transport *transport;
     void *context;
     void *run; /* the backend's handle; NULL: not started yet, or ended */
     struct remote_stdio stdio[STDIO_COUNT];
     struct buf early; /* input that arrived before the command's stream was open */
     bool input_ended;
-    bool started, over; /* over: the command has ended */
-    int columns, rows;  /* the newest terminal size from the client; 0: none has arrived */
+    bool started;      /* the process runs, or the container is attached */
+    bool over;         /* the process has ended, or could not be started */
+    int columns, rows; /* the newest terminal size from the client; 0: none has arrived */
     int exit_code;
     char message[ERR_MESSAGE_MAX];
     struct err err;
@@ -82,15 +85,15 @@ static void close_all(struct remote_command *self)
     remote_command_free_if_done(self);
 }
 
-/* Whether the command writes to the stream. This includes IN if it is the terminal of a new
+/* Returns whether the command writes to the stream. This includes IN if it is the terminal of a new
  * command, which is one stream for both directions. */
 static bool remote_stdio_writes(const struct remote_command *self, int stdio)
 {
     return stdio != IN || (self->command.terminal && self->command.arguments);
 }
 
-/* If the command has ended and all its output was sent, sends the Status and finishes the
- * session. */
+/* If the command has ended and all its output was passed to the transport, sends the Status and
+ * finishes the session. */
 static void remote_command_finish_if_done(struct remote_command *self)
 {
     if (!self->over || !self->transport)
@@ -122,7 +125,7 @@ void remote_command_leave(struct remote_command *self)
 static void on_remote_stdio_open(void *context)
 {
     struct remote_stdio *stdio = context;
-    struct remote_command *self = stdio->session;
+    struct remote_command *self = stdio->command;
     stdio->open = true;
     if (stdio != &self->stdio[IN])
         return;
@@ -136,7 +139,7 @@ static void on_remote_stdio_open(void *context)
 static void on_remote_stdio_data(void *context, const char *data, size_t size)
 {
     struct remote_stdio *stdio = context;
-    struct remote_command *self = stdio->session;
+    struct remote_command *self = stdio->command;
     if (!self->transport)
         return;
     self->transport->write(self->context, stdio->channel, data, size);
@@ -147,7 +150,7 @@ static void on_remote_stdio_data(void *context, const char *data, size_t size)
 static void on_remote_stdio_sent(void *context)
 {
     const struct remote_stdio *stdio = context;
-    const struct remote_command *self = stdio->session;
+    const struct remote_command *self = stdio->command;
     if (self->transport && stdio == &self->stdio[IN])
         self->transport->pause(self->context, false);
 }
@@ -157,18 +160,18 @@ static void on_remote_stdio_end(void *context, const struct err *err)
     struct remote_stdio *stdio = context;
     stdio->ended = true;
     remote_stdio_close(stdio);
-    if (stdio->session->transport && stdio == &stdio->session->stdio[IN])
+    if (stdio->command->transport && stdio == &stdio->command->stdio[IN])
         /* The command reads no more input. Resumes the client, whose input is dropped from now
          * on. */
-        stdio->session->transport->pause(stdio->session->context, false);
-    remote_command_finish_if_done(stdio->session);
+        stdio->command->transport->pause(stdio->command->context, false);
+    remote_command_finish_if_done(stdio->command);
 }
 
 static void on_remote_stdio_closed(void *context)
 {
     struct remote_stdio *stdio = context;
     stdio->stream = NULL;
-    remote_command_free_if_done(stdio->session);
+    remote_command_free_if_done(stdio->command);
 }
 
 static const struct stream_handler STDIO_HANDLER = {
@@ -179,7 +182,7 @@ static const struct stream_handler STDIO_HANDLER = {
     .on_closed = on_remote_stdio_closed,
 };
 
-static void on_started(void *context, const struct engine_pod_lines *lines)
+static void on_started(void *context, const struct engine_pod_streams *lines)
 {
     struct remote_command *self = context;
     struct stream *const streams[STDIO_COUNT] = {lines->in, lines->out, lines->err};
@@ -219,7 +222,7 @@ static void on_ended(void *context, int exit_code, const char *message, const st
         remote_stdio_close(&self->stdio[IN]);
     for (int i = OUT; i < STDIO_COUNT; i++)
         if (self->stdio[i].stream && !self->stdio[i].closing)
-            self->backend.run_last_words(self->stdio[i].stream);
+            self->backend.run_drain(self->stdio[i].stream);
     remote_command_finish_if_done(self);
 }
 
@@ -314,13 +317,8 @@ struct remote_command *remote_command_new(struct engine *engine,
     /* Larger than EARLY_HIGH, because bytes that were read before the pause may still arrive. */
     buf_init(&self->early, EARLY_MAX);
     for (int i = 0; i < STDIO_COUNT; i++)
-        self->stdio[i] = (struct remote_stdio){.session = self, .channel = CHANNELS[i]};
+        self->stdio[i] = (struct remote_stdio){.command = self, .channel = CHANNELS[i]};
     return self;
-}
-
-const struct engine_pod_command *remote_command_asked(const struct remote_command *self)
-{
-    return &self->command;
 }
 
 void remote_command_start(struct remote_command *self)

@@ -1,10 +1,10 @@
-/* See remote_session.h. */
+/* Implements the part of a session that SPDY and WebSocket share; see remote_session.h. */
 #include "engine/stream/remote_session.h"
 
 #include "base/mem.h"
 #include "engine/internal.h"
 
-enum { SIZE_MAX_BYTES = 1024 }; /* the most bytes of one message with a terminal size */
+enum { TERMINAL_SIZE_MAX = 1024 }; /* the most bytes of one message with a terminal size */
 
 static void on_remote_session_end(struct open_call *link)
 {
@@ -18,7 +18,7 @@ void remote_session_init(struct remote_session *session, struct engine *engine,
                          void (*close)(struct remote_session *session))
 {
     session->close = close;
-    buf_init(&session->size, SIZE_MAX_BYTES);
+    buf_init(&session->size, TERMINAL_SIZE_MAX);
     open_call_add(engine_open_calls(engine), &session->link, "pods", on_remote_session_end);
     session->command = remote_command_new(engine, request, transport, session);
 }

@@ -15,7 +15,8 @@ struct remote_spdy;
 struct remote_spdy_channel {
     struct remote_spdy *self;
     struct spdy_stream *stream; /* NULL: not opened yet, or closed */
-    bool expected, came;
+    bool expected;              /* the client must open the stream before the command starts */
+    bool arrived;               /* the client has opened the stream */
 };
 
 struct remote_spdy {
@@ -141,7 +142,7 @@ static const struct spdy_stream_handler STREAM_HANDLER = {
 static void remote_spdy_start_if_complete(struct remote_spdy *self)
 {
     for (int i = 0; i < REMOTE_CHANNELS; i++)
-        if (self->channels[i].expected && !self->channels[i].came)
+        if (self->channels[i].expected && !self->channels[i].arrived)
             return;
     loop_timer_stop(&self->timer);
     self->started = true;
@@ -156,9 +157,9 @@ static void on_remote_spdy_stream(void *context, struct spdy_stream *stream,
     const char *type = http_header_get(headers, "streamtype");
     for (int i = 0; i < REMOTE_CHANNELS && !self->base.detached && !self->started; i++) {
         struct remote_spdy_channel *channel = &self->channels[i];
-        if (!str_eq(type, STREAM_TYPES[i]) || !channel->expected || channel->came)
+        if (!str_eq(type, STREAM_TYPES[i]) || !channel->expected || channel->arrived)
             continue;
-        channel->came = true;
+        channel->arrived = true;
         channel->stream = stream;
         spdy_stream_accept(stream, &STREAM_HANDLER, channel);
         remote_spdy_start_if_complete(self);

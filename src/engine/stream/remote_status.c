@@ -1,4 +1,4 @@
-/* See remote_status.h. */
+/* Makes the Status of a command that has ended; see remote_status.h. */
 #include "engine/stream/remote_status.h"
 
 #include "base/json/json.h"

@@ -1,5 +1,6 @@
 /* Exec and attach over WebSocket; see remote_session.h. Each message is a channel number and data
- * of that channel. For clients that cannot send binary messages, both are text. */
+ * of that channel. For clients that cannot send binary messages, the number is a digit and the data
+ * is base64. */
 #include "engine/stream/remote_session.h"
 
 #include "base/arena.h"
@@ -32,7 +33,7 @@ static void remote_websocket_close(struct remote_websocket *self, int code, cons
     websocket_session_close(self->session, code, reason);
 }
 
-static void remote_websocket_server_ends(struct remote_session *base)
+static void on_remote_websocket_server_end(struct remote_session *base)
 {
     remote_websocket_close(CONTAINER_OF(base, struct remote_websocket, base), WEBSOCKET_GOING_AWAY,
                            "");
@@ -132,7 +133,7 @@ static void remote_websocket_take_text(struct remote_websocket *self)
     if (memchr(text->data, '\0', text->size) || text->data[0] < '0' || text->data[0] > '9' ||
         base64_decode(arena, text->data + 1, &bytes, &size, NULL) < 0) {
         remote_websocket_close(self, WEBSOCKET_UNSUPPORTED,
-                               "a message is the digit of a channel and base64 behind it");
+                               "a message must be the digit of a channel followed by base64");
         return;
     }
     self->channel = text->data[0] - '0';
@@ -150,7 +151,8 @@ static void remote_websocket_take_piece(struct remote_websocket *self, const cha
     }
     buf_append(&self->text, data, size);
     if (self->text.overflowed)
-        remote_websocket_close(self, WEBSOCKET_TOO_LARGE, "a message in base64 has at most 1 MiB");
+        remote_websocket_close(self, WEBSOCKET_TOO_LARGE,
+                               "a base64 message must not be larger than 1 MiB");
     else if (last)
         remote_websocket_take_text(self);
 }
@@ -206,8 +208,8 @@ void remote_websocket_new(struct engine *engine, struct stream *stream,
     self->variant = *variant;
     self->channel = CHANNEL_MESSAGE_UNKNOWN;
     buf_init(&self->text, TEXT_MAX);
-    remote_session_init(&self->base, engine, request, &TRANSPORT, remote_websocket_server_ends);
+    remote_session_init(&self->base, engine, request, &TRANSPORT, on_remote_websocket_server_end);
     self->session = websocket_session_new(engine_loop(engine), stream, &SESSION_HANDLER, self);
     if (variant->base64)
-        websocket_session_write_text(self->session);
+        websocket_session_use_text(self->session);
 }

@@ -1,7 +1,7 @@
-/* Encodes the events of a watch as JSON lines. A watcher that requests whole objects in the
- * stored version gets the stored bytes. A watcher with a selector gets ADDED when an object
- * starts to match the selector, and DELETED when the object stops matching. A watcher that
- * requests Tables gets one row per event. */
+/* Encodes the events of a watch as JSON lines; see internal.h. If a watcher requests whole objects
+ * in the stored version, its events contain the stored bytes. A watcher with a selector gets ADDED
+ * when an object starts to match the selector, and DELETED when the object stops matching. If a
+ * watcher requests Tables, each event has one row. */
 #include "base/buf.h"
 #include "engine/stored/version_trees.h"
 #include "engine/watch/internal.h"
@@ -57,7 +57,7 @@ static const struct json *watch_tree_of(struct watcher *watcher, struct store_ob
 }
 
 /* Returns the object as a Table or as a PartialObjectMetadata. */
-static struct json *as_formed(struct watcher *watcher, const struct json *object)
+static struct json *as_table_or_partial(struct watcher *watcher, const struct json *object)
 {
     return watcher->table ? as_table(watcher, object)
                           : api_as_partial(watcher->call, watcher->scratch, object);
@@ -69,18 +69,18 @@ static bool wants_whole_objects(const struct watcher *watcher)
 }
 
 /* Appends a stored object in the form that the watcher requests. */
-static void append_formed(struct watcher *watcher, const char *type, struct store_object *stored,
-                          struct buf *out)
+static void append_requested_form(struct watcher *watcher, const char *type,
+                                  struct store_object *stored, struct buf *out)
 {
     const struct json *json;
     if (wants_whole_objects(watcher))
         append_stored(watcher, type, stored, out);
     else if ((json = watch_tree_of(watcher, stored)))
-        append_json(watcher, type, as_formed(watcher, json), out);
+        append_json(watcher, type, as_table_or_partial(watcher, json), out);
 }
 
-/* Appends the event of an object that stopped matching the selector. It shows the last matching
- * version, with the revision of the change. */
+/* Appends the event of an object that stopped matching the selector. The event shows the previous
+ * version, which matched, with the revision of the change. */
 static void append_removed_object(struct watcher *watcher, struct store_object *previous,
                                   int64_t revision, struct buf *out)
 {
@@ -88,8 +88,8 @@ static void append_removed_object(struct watcher *watcher, struct store_object *
     struct json *left = json_clone(arena, watch_tree_of(watcher, previous));
     json_set(arena, json_ensure_object(arena, left, "metadata"), "resourceVersion",
              json_stringf(arena, "%" PRId64, revision));
-    append_json(watcher, "DELETED", wants_whole_objects(watcher) ? left : as_formed(watcher, left),
-                out);
+    append_json(watcher, "DELETED",
+                wants_whole_objects(watcher) ? left : as_table_or_partial(watcher, left), out);
 }
 
 struct watch_event *watch_event_of_object(struct watcher *watcher, const char *type,
@@ -111,7 +111,7 @@ struct watch_event *watch_event_of_object(struct watcher *watcher, const char *t
     buf_init(&out, EVENT_MAX);
     arena_reset(watcher->scratch);
     if (revision == stored->revision)
-        append_formed(watcher, type, stored, &out);
+        append_requested_form(watcher, type, stored, &out);
     else
         append_removed_object(watcher, stored, revision, &out);
     if (!out.size)
@@ -157,7 +157,7 @@ struct watch_event *watch_bookmark_new(struct watcher *watcher, int64_t revision
         const struct kube_columns *columns = api_columns(watcher->call);
         object = kube_table_new(arena, columns, meta, false);
     } else if (watcher->call->partial) {
-        object = as_formed(watcher, object);
+        object = as_table_or_partial(watcher, object);
     }
     return watch_event_of_json(watcher, "BOOKMARK", object);
 }

@@ -1,4 +1,4 @@
-/* See events.h. */
+/* Implements the shared events and the backlogs of watches; see events.h. */
 #include "engine/watch/events.h"
 
 #include "base/list.h"
@@ -10,7 +10,7 @@
 
 enum {
     BUCKETS = 256,
-    FORMS_HELD = 16, /* the most encodings of one change that are kept for other watches */
+    HELD_MAX = 16, /* the most events of one change that are kept for other watches */
     QUEUE_MIN = 8,
 };
 
@@ -20,11 +20,11 @@ struct watch_events {
     /* The bytes per user; an event counts in every backlog that contains it. */
     struct budget_group backlogs;
     struct list_head buckets[BUCKETS]; /* struct watch_event */
-    /* References to the encodings of the change that is being delivered, so that the next watches
-     * find them. */
-    struct watch_event *held[FORMS_HELD];
+    /* References to the events of the change that is being delivered, so that the next watches find
+     * these events. */
+    struct watch_event *held[HELD_MAX];
     size_t held_count;
-    struct loop_task forget; /* drops the references in `held` at the end of the turn */
+    struct loop_task forget; /* drops the references in `held` after the change is delivered */
     uint64_t ended;
 };
 
@@ -57,7 +57,7 @@ static void watch_events_hold(struct watch_events *events, struct watch_event *e
 {
     if (events->held_count && events->held[0]->key.revision != event->key.revision)
         forget_held(events);
-    if (events->held_count == FORMS_HELD)
+    if (events->held_count == HELD_MAX)
         return;
     event->references++;
     events->held[events->held_count++] = event;
@@ -94,8 +94,8 @@ static void watch_backlog_note_end(struct watch_backlog *backlog)
     backlog->ended = true;
 }
 
-/* Ends backlogs until the event fits into the limit. If no backlog is left, the event may exceed
- * the limit. */
+/* Counts the bytes of a new event. Ends backlogs until the event fits into the limit. If no backlog
+ * is left, the event may exceed the limit. */
 static void watch_events_charge(struct watch_events *events, size_t size)
 {
     while (budget_charge(&events->bytes, size)) {

@@ -3,9 +3,10 @@
  * event. The event is freed when the last of these watches has sent it.
  *
  * A backlog is the queue of events that one watch has not sent yet. When all events together reach
- * their limit, the largest backlog of the user with the most bytes is ended. Its client lists
- * again, which costs less than keeping the events. Watches of this process have no user and are
- * never ended, because they read all events in the next turn of the loop.
+ * their limit, the largest backlog of the user with the most bytes is ended. The client of that
+ * watch lists again, which costs less than keeping the events. Watches of this process have no
+ * user. Their backlogs are never ended because of a limit, because they read all events in the next
+ * turn of the loop.
  *
  * The functions of this file know neither objects nor connections: event.c makes events from
  * objects, and watch.c sends them. */
@@ -18,11 +19,12 @@
 #include <stdbool.h>
 
 enum {
-    /* The limit for the backlog of one watch; shared events count in full. The store keeps the same
-     * number of bytes of changes for clients that reconnect. */
+    /* The limit for the backlog of one watch in bytes. A shared event counts in full in each
+     * backlog. The store by default keeps the same number of bytes of changes for clients that
+     * reconnect. */
     WATCH_BACKLOG_MAX = 8 * 1024 * 1024,
-    /* The limit for all kept events. It is twice the limit of one watch, so that one slow watch
-     * alone never causes the end of another. */
+    /* The limit for all kept events in bytes. It is twice the limit of one watch, so that one slow
+     * watch alone does not cause the end of another. */
     WATCH_EVENTS_MAX = 2 * WATCH_BACKLOG_MAX,
 };
 
@@ -30,7 +32,7 @@ struct watch_events;
 
 /* All inputs of the encoding of an event. Events with the same key have the same bytes. */
 struct watch_event_key {
-    /* The revision of the object. If the object stopped matching the selector, the revision of
+    /* The revision of the object; or, if the object stopped matching the selector, the revision of
      * the change that caused it. */
     int64_t revision;
     const char *type; /* "ADDED"; must be a string constant */
@@ -50,8 +52,9 @@ struct watch_event {
     char data[]; /* key.options follows the data */
 };
 
+/* `max` is the limit for all kept events in bytes. */
 struct watch_events *watch_events_new(struct loop *loop, size_t max);
-/* All backlogs must be released. NULL-safe; returns NULL. */
+/* Must be called after every backlog is released. NULL-safe; returns NULL. */
 struct watch_events *watch_events_free(struct watch_events *events);
 
 /* Returns a new reference to the event with this key, or NULL if no such event is kept. */
@@ -63,15 +66,16 @@ struct watch_event *watch_events_add(struct watch_events *events, const struct w
                                      const void *data, size_t size);
 struct watch_event *watch_event_unref(struct watch_event *event); /* NULL-safe; returns NULL */
 
-/* Return the bytes of all kept events, and the number of backlogs that were ended because of a
- * limit. */
+/* Returns the budget that counts the bytes of all kept events. */
 const struct budget *watch_events_budget(const struct watch_events *events);
+/* Returns how many backlogs were ended because of a limit. */
 uint64_t watch_events_ended(const struct watch_events *events);
 
 struct watch_backlog {
     struct watch_events *events;
-    struct budget_payer *payer; /* the user; NULL: a watch of this process, without limits */
-    struct budget bytes;        /* the bytes of all events in this backlog */
+    /* The user of the watch; NULL: a watch of this process, which has no limits. */
+    struct budget_payer *payer;
+    struct budget bytes; /* the bytes of all events in this backlog */
     struct watch_event *current;
     size_t sent; /* bytes of the current event that are sent */
     struct watch_event **queue;
@@ -79,18 +83,20 @@ struct watch_backlog {
     /* The backlog reached its own limit, or was ended because of the common limit. */
     bool ended;
     /* Called by watch_events_add() to free memory. The first call must drop all events except the
-     * current event and small events (see watch_backlog_drop()). The second call must drop all
-     * events. */
+     * current event; it may add a small event (see watch_backlog_drop()). The second call must drop
+     * all events. */
     void (*end)(struct watch_backlog *backlog);
 };
 
+/* `payer` is the name of the user that the bytes count for; NULL: a watch of this process. `end`
+ * may free the backlog. */
 void watch_backlog_init(struct watch_backlog *backlog, struct watch_events *events,
                         const char *payer, void (*end)(struct watch_backlog *backlog));
 void watch_backlog_release(struct watch_backlog *backlog); /* safe to call twice */
 
 /* Appends the event to the queue and takes over the caller's reference. Returns false, without
- * taking the reference, if the backlog would exceed the limit of one watch. An empty backlog
- * accepts an event of any size. */
+ * taking the reference, if the backlog would exceed the limit of one watch; `ended` is then set. An
+ * empty backlog accepts an event of any size. */
 bool watch_backlog_push(struct watch_backlog *backlog, struct watch_event *event);
 /* Makes the event the current event and takes over the caller's reference. There must be no current
  * event. */

@@ -1,7 +1,7 @@
-/* WATCH: streams the changes of a resource as JSON lines, which event.c makes. Unsent changes are
- * kept as shared events (events.h), and the unsent part of the initial state as references to
- * stored objects, so a connection buffers little. A watcher that is too far behind is ended with
- * 410 Gone, and its client lists again. */
+/* Handles WATCH requests: streams the changes of a resource as JSON lines, which event.c makes.
+ * Unsent changes are kept as shared events (events.h), and the unsent part of the initial state as
+ * references to stored objects, so a connection buffers little. If a client reads too slowly, its
+ * watch is ended with 410 Gone, and the client lists again. */
 #include "engine/watch/watch.h"
 
 #include "base/mem.h"
@@ -18,19 +18,21 @@ enum {
      * next waits. A buffer for this many bytes takes 32 KiB. */
     STREAM_HIGH = 24 * 1024,
     /* The most unread bytes of a large event in a watch of this process. Smaller events are written
-     * at once, because they are read in the next turn. */
+     * at once, because they are read in the next turn of the loop. */
     LOCAL_HIGH = 256 * 1024,
     BOOKMARK_MS = 60 * 1000,
     TIMEOUT_DEFAULT_S = 3600,
     TIMEOUT_MAX_S = 24 * 3600,
-    /* The revision of the first write. The server makes it before it accepts requests, so no
-     * list has returned this revision. */
+    /* The revision of the first object that the server writes when it starts with an empty store. A
+     * watch after this or an earlier revision is refused. The server writes more objects at its
+     * start, so a client that lists afterwards never gets this revision. */
     FIRST_REVISION = 1,
 };
 
 /* ---- Lifetime -------------------------------------------------------------------------------- */
 
-/* Stops adding events to the backlog. */
+/* Stops the timers and the delivery of changes, and drops the unsent part of the initial state. The
+ * backlog stays. */
 static void watcher_stop(struct watcher *watcher)
 {
     if (watcher->watch)
@@ -126,8 +128,8 @@ static void on_watch_drain(struct http_exchange *exchange)
     watcher_pump(exchange->context);
 }
 
-/* Ends a watch whose client is too far behind. The client still gets the rest of the current
- * event. */
+/* Ends a watch whose client reads too slowly. The client still gets the rest of the current event,
+ * and then an ERROR event with 410 Gone. */
 static void watcher_expire(struct watcher *watcher)
 {
     struct err err = ERR_INIT;
@@ -145,8 +147,9 @@ static void watcher_expire(struct watcher *watcher)
         watch_event_unref(event);
 }
 
-/* Frees the memory of a backlog, because another watcher adds an event. May free the watcher. */
-static void end_backlog(struct watch_backlog *backlog)
+/* Frees the memory of a backlog, because a new event does not fit into the common limit. May free
+ * the watcher. */
+static void on_watch_backlog_end(struct watch_backlog *backlog)
 {
     struct watcher *watcher = CONTAINER_OF(backlog, struct watcher, backlog);
     if (!watcher->ending)
@@ -207,9 +210,9 @@ static void on_bookmark(struct loop_timer *timer)
 /* ---- Start ----------------------------------------------------------------------------------- */
 
 struct watch_options {
-    int64_t since; /* the revision to start after; -1: sends the current state first */
+    int64_t since; /* the revision to start after; -1: the watch sends the current state first */
     int64_t timeout_s;
-    bool initial_end; /* sends a bookmark at the end of the initial state */
+    bool initial_end; /* the watch sends a bookmark at the end of the initial state */
 };
 
 static int watch_read_options(struct api_call *call, struct watch_options *ret, struct err *err)
@@ -237,8 +240,8 @@ static int watch_read_options(struct api_call *call, struct watch_options *ret, 
     return 0;
 }
 
-/* Sends an error as an event: clients expect the error about a revision that is too old or too new
- * in the stream. */
+/* Responds with an error as an event and ends the watch. Clients expect an error about a revision
+ * that is too old or too new in the stream. */
 static void answer_refused(struct watcher *watcher, const struct err *err)
 {
     struct json *status = err->code == ERR_TIMEOUT
@@ -311,7 +314,7 @@ void watch_handle(struct api_call *call)
                                     (int)watcher->include, (const void *)call->route.resource);
     const char *payer = call->exchange->user ? call->exchange->user : call->exchange->request->peer;
     watch_backlog_init(&watcher->backlog, engine_watch_events(call->engine),
-                       call->exchange->in_process ? NULL : payer, end_backlog);
+                       call->exchange->in_process ? NULL : payer, on_watch_backlog_end);
     loop_timer_init(loop, &watcher->timeout, on_watch_timeout);
     loop_timer_init(loop, &watcher->bookmark, on_bookmark);
     open_call_add(engine_open_calls(call->engine), &watcher->link, call->route.resource->storage,

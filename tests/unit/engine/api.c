@@ -18,10 +18,10 @@
 
 enum { WALL_START_MS = 1700000000, RUN_MS = 1000, ANSWER_MAX = 64 * 1024 * 1024 };
 
-int api_seal(void *context, const void *data, size_t size, unsigned char ret[ENGINE_SEAL_SIZE],
+int api_sign(void *context, const void *data, size_t size, unsigned char ret[ENGINE_SIGNATURE_SIZE],
              struct err *err)
 {
-    for (size_t i = 0; i < ENGINE_SEAL_SIZE / sizeof(uint64_t); i++) {
+    for (size_t i = 0; i < ENGINE_SIGNATURE_SIZE / sizeof(uint64_t); i++) {
         const struct hash_key key = {{i, 42}};
         uint64_t part = hash_bytes(&key, data, size);
         memcpy(ret + i * sizeof(part), &part, sizeof(part));
@@ -36,7 +36,7 @@ static void start(struct api *api, const char *ca_pem)
                                      .version = "0.1.0",
                                      .kinds = SERVED_KINDS,
                                      .ca_pem = ca_pem,
-                                     .seal = {api_seal, NULL}};
+                                     .signer = {api_sign, NULL}};
     if (engine_new(api->loop, api->store, &options, &api->engine, &err) < 0)
         fail_msg("%s", err.message);
     api->transport = http_local_new(api->loop, engine_handle, api->engine, API_TOKEN);

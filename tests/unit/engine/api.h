@@ -82,7 +82,7 @@ bool stream_ended(const struct stream *stream);
 const char *stream_body(const struct stream *stream); /* the body so far */
 
 /* Signs tokens in tests: a keyed hash with a public key. */
-int api_seal(void *context, const void *data, size_t size, unsigned char ret[ENGINE_SEAL_SIZE],
+int api_sign(void *context, const void *data, size_t size, unsigned char ret[ENGINE_SIGNATURE_SIZE],
              struct err *err);
 
 void api_run(struct api *api, int64_t virtual_ms);

@@ -20,12 +20,12 @@ static void on_connection_closed(struct http_service *service)
 {
 }
 
-static int seal(void *context, const void *data, size_t size, unsigned char ret[ENGINE_SEAL_SIZE],
-                struct err *err)
+static int server_sign(void *context, const void *data, size_t size,
+                       unsigned char ret[ENGINE_SIGNATURE_SIZE], struct err *err)
 {
     static const struct hash_key key = {{1, 2}};
     uint64_t sum = hash_bytes(&key, data, size);
-    memset(ret, 0, ENGINE_SEAL_SIZE);
+    memset(ret, 0, ENGINE_SIGNATURE_SIZE);
     memcpy(ret, &sum, sizeof(sum));
     return 0;
 }
@@ -35,7 +35,7 @@ struct api_server *api_server_new(size_t watch_events_max)
     const struct engine_options options = {.token = API_SERVER_TOKEN,
                                            .version = "0",
                                            .kinds = SERVED_KINDS,
-                                           .seal = {seal},
+                                           .signer = {server_sign},
                                            .watch_events_max = watch_events_max};
     struct api_server *server = mem_zalloc(sizeof(*server));
     server->loop = sim_loop_new(3, 1700000000000);

@@ -24,6 +24,7 @@ struct deployment_run {
     struct deployment_plan plan;
 };
 
+/* The context of a call. */
 struct call {
     struct deployment_run *run;
     const struct deployment_action *action;
@@ -38,6 +39,7 @@ static char *deployment_set_version(const struct json *set)
 
 /* ---- Carrying out a plan --------------------------------------------------------------------- */
 
+/* Lets the next pass wait for the written set, unless the informer shows it already. */
 static void wait_for_set(struct deployment_run *run, const struct json *set)
 {
     _cleanup_free_ char *write = deployment_set_version(set);
@@ -49,8 +51,9 @@ static void wait_for_set(struct deployment_run *run, const struct json *set)
 }
 
 /* Handles a set that could not be created. If its name is taken, either the deployment has created
- * the set already and the informer was late, or another template has the same hash. */
-static void not_created(struct deployment_run *run, const struct json *set, const struct err *err)
+ * the set already and the informer has not shown it yet, or another template has the same hash. */
+static void handle_not_created(struct deployment_run *run, const struct json *set,
+                               const struct err *err)
 {
     struct kube_pass *pass = &run->run.pass;
     const struct kube_object *taken =
@@ -78,7 +81,7 @@ static void on_deployment_answer(void *context, struct json *object, const struc
     const struct deployment_action *action = call->action;
     struct kube_pass *pass = &run->run.pass;
     if (err && action->type == DEPLOYMENT_CREATE_SET)
-        not_created(run, action->set, err);
+        handle_not_created(run, action->set, err);
     /* The pass fails after a conflict, too: the next pass reads all objects again. */
     else if (err && err->code != ERR_NOT_FOUND)
         pass->failed = true;
@@ -178,7 +181,7 @@ static const struct kube_pass_stages RUN_STAGES = {STAGES, deployment_start_next
 
 /* ---- Deciding -------------------------------------------------------------------------------- */
 
-/* The pods of the deployment's own sets. */
+/* Returns the pods of the sets that the deployment controls. */
 static const struct json *const *deployment_gather_pods(struct deployment_run *run,
                                                         struct kube_object *const *sets,
                                                         size_t set_count, size_t *ret_count)
@@ -231,6 +234,7 @@ static const struct workload_kind DEPLOYMENTS = {
 
 /* ---- Changes of objects ---------------------------------------------------------------------- */
 
+/* Queues every deployment whose selector matches the set, because it may adopt the set. */
 static void orphan_changed(struct workloads *deployments, const struct kube_object *set)
 {
     struct kube_informer *informer = hub_informer(deployments->hub, DEPLOYMENTS.storage);
@@ -265,10 +269,10 @@ static void pod_gone(struct workloads *deployments, const struct kube_object *po
     const struct kube_object *set =
         kube_informer_get(hub_informer(deployments->hub, "replicasets.apps"), pod->namespace_,
                           json_get_string(owner, "name", ""));
-    const struct json *above = set ? kube_meta_controller(set->json) : NULL;
+    const struct json *set_owner = set ? kube_meta_controller(set->json) : NULL;
     if (str_eq(json_get_string(owner, "kind", ""), KUBE_REPLICASETS.kind) &&
-        str_eq(json_get_string(above, "kind", ""), KUBE_DEPLOYMENTS.kind))
-        workloads_add(deployments, pod->namespace_, json_get_string(above, "name", ""));
+        str_eq(json_get_string(set_owner, "kind", ""), KUBE_DEPLOYMENTS.kind))
+        workloads_add(deployments, pod->namespace_, json_get_string(set_owner, "name", ""));
 }
 
 static void on_deployment_changed(void *self, struct kube_object *old, struct kube_object *new_)

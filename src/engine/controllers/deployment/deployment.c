@@ -1,10 +1,10 @@
-/* One pass over a deployment; see deployment.h. */
+/* Decides one pass over a deployment; implements deployment_reconcile() of deployment.h. */
 #include "engine/controllers/deployment/internal.h"
 
 #include "base/str.h"
 #include "kube/object.h"
 
-/* Whether pods of old sets run or are about to run. */
+/* Returns whether pods of old sets run or are about to run. */
 static bool old_pods_run(const struct deployment_pass *pass)
 {
     for (size_t i = 0; i < pass->count; i++)
@@ -13,7 +13,7 @@ static bool old_pods_run(const struct deployment_pass *pass)
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
         const struct json *pod = pass->observed->pods[i];
         const char *phase = json_get_string(json_get(pod, "status"), "phase", "");
-        bool of_new = pass->newest && kube_meta_is_controlled_by(pod, pass->newest->uid);
+        bool of_new = pass->new_set && kube_meta_is_controlled_by(pod, pass->new_set->uid);
         if (!of_new && !str_eq(phase, "Succeeded") && !str_eq(phase, "Failed"))
             return true;
     }
@@ -28,41 +28,41 @@ static void make_new_set(struct deployment_pass *pass, struct json *status)
     deployment_note_created(pass, status, kube_meta_name(set));
 }
 
-/* Plans the sizes of this step, or a new set. Returns true if this step changes nothing and waits
- * for nothing. */
+/* Plans the sizes of this step, or the creation of the new set. Returns true if the new set exists,
+ * no size changes and, with the strategy Recreate, no old pod runs. */
 static bool roll_out(struct deployment_pass *pass, struct json *status)
 {
     if (!pass->rolling && deployment_size_recreate(pass))
         return false;
     if (!pass->rolling && old_pods_run(pass))
         return false;
-    if (!pass->newest) {
+    if (!pass->new_set) {
         make_new_set(pass, status);
         return false;
     }
     if (pass->rolling)
         return !deployment_size_rolling(pass);
-    pass->newest->wanted = pass->replicas;
-    return pass->newest->wanted == pass->newest->size;
+    pass->new_set->wanted = pass->replicas;
+    return pass->new_set->wanted == pass->new_set->size;
 }
 
 static void deployment_advance(struct deployment_pass *pass)
 {
     const struct json *old = json_get(pass->deployment, "status");
-    bool rolling_out = !pass->deleting && !pass->paused && !pass->resized, settled = false;
+    bool rolling_out = !pass->deleting && !pass->paused && !pass->resized, unchanged = false;
     struct json *status = json_clone_object(pass->arena, old);
     deployment_note_paused(pass, status);
-    if (pass->newest)
+    if (pass->new_set)
         deployment_note_found(pass, status);
-    if (pass->newest && !pass->deleting && !deployment_plan_annotate(pass))
+    if (pass->new_set && !pass->deleting && !deployment_plan_annotate(pass))
         return; /* the annotations are written first; the next pass continues */
     if (rolling_out)
-        settled = roll_out(pass, status);
+        unchanged = roll_out(pass, status);
     else if (!pass->deleting)
         deployment_size_scale(pass);
     deployment_plan_resize(pass);
     if (!pass->deleting &&
-        (pass->paused || (rolling_out && settled && deployment_is_complete(pass, old))))
+        (pass->paused || (rolling_out && unchanged && deployment_is_complete(pass, old))))
         deployment_plan_forget(pass);
     deployment_status(pass, status);
     if (rolling_out)

@@ -1,14 +1,19 @@
 /* The decisions of the Deployment controller. A pure function computes the actions from a
- * deployment, its replica sets and the time. One call takes at most one step of a rollout.
+ * deployment, its replica sets, their pods and the time. One call takes at most one step of a
+ * rollout. deployment/controller.c calls it and carries out the plan.
  *
  * A deployment has one ReplicaSet per pod template that it has had, and a rollout changes the sizes
- * of these sets. The new set grows while all sets together have at most replicas + maxSurge pods.
- * The old sets shrink while at least replicas - maxUnavailable pods are available. */
+ * of these sets. The new set has the current template; all others are old sets. In a rolling update
+ * the new set grows while all sets together have at most replicas + maxSurge pods, and the old sets
+ * shrink while at least replicas - maxUnavailable pods are available. With the strategy Recreate
+ * the new set is created when no pod of an old set is left. */
 #ifndef TRAINYARD_ENGINE_CONTROLLERS_DEPLOYMENT_DEPLOYMENT_H
 #define TRAINYARD_ENGINE_CONTROLLERS_DEPLOYMENT_DEPLOYMENT_H
 
 #include "base/json/json.h"
 
+/* Annotations of replica sets, and the label of sets and pods that keeps sets apart. The deployment
+ * has the annotation DEPLOYMENT_REVISION of its new set. */
 #define DEPLOYMENT_REVISION   "deployment.kubernetes.io/revision"
 #define DEPLOYMENT_HISTORY    "deployment.kubernetes.io/revision-history"
 #define DEPLOYMENT_DESIRED    "deployment.kubernetes.io/desired-replicas"
@@ -46,22 +51,24 @@ struct deployment_observed {
 struct deployment_plan {
     struct deployment_action *actions;
     size_t action_count, action_capacity;
-    struct json *status;  /* the new status if all actions succeed; NULL: no change */
+    struct json *status;  /* the new status, computed as if all actions succeed; NULL: no change */
     const char *revision; /* DEPLOYMENT_REVISION to write on the deployment; NULL: no change */
     int64_t requeue_ms;   /* reconcile again after this time; -1: when an object changes */
 };
 
+/* Fills in *ret. The plan is in the arena and refers to the observed objects. */
 void deployment_reconcile(struct arena *arena, const struct deployment_observed *observed,
                           struct deployment_plan *ret);
 
-/* These functions write into the status why the new set was not created. A collision means that
- * another set has the same name; the next pass then uses another hash. Every other reason is a
- * failure. */
+/* Writes into the status that the name of the new set is taken by another set. The next pass then
+ * uses another hash. */
 void deployment_note_collision(struct arena *arena, struct json *status);
+/* Writes into the status why the new set could not be created. */
 void deployment_note_failure(struct arena *arena, struct json *status, const char *message,
                              int64_t now_ms);
 
-/* Whether both templates are equal apart from the label with the hash. */
+/* Returns whether both templates are equal. Ignores the label with the hash, and all metadata
+ * except labels and annotations. */
 bool deployment_same_template(const struct json *a, const struct json *b);
 
 #endif

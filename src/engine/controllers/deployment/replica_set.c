@@ -1,4 +1,4 @@
-/* See replica_set.h. */
+/* Decides one pass over a ReplicaSet, and builds its pods; see replica_set.h. */
 #include "engine/controllers/deployment/replica_set.h"
 
 #include "base/mem.h"
@@ -18,13 +18,13 @@ struct replica {
     const struct json *pod;
     const char *node;
     bool running, ready;
-    int64_t ready_ms; /* when the pod became ready; 0: unknown */
-    int64_t cost;     /* the annotation pod-deletion-cost */
-    int64_t crowd;    /* the number of the set's ready pods on the same node */
-    int64_t restarts;
+    int64_t ready_ms;      /* when the pod became ready; 0: unknown */
+    int64_t cost;          /* the annotation pod-deletion-cost */
+    int64_t ready_on_node; /* the number of the set's ready pods on the same node */
+    int64_t restarts;      /* the highest restart count of the pod's containers */
 };
 
-/* Whether the pod has not ended and is not being deleted. */
+/* Returns whether the pod has not ended and is not being deleted. */
 static bool is_active(const struct json *pod)
 {
     const char *phase = json_get_string(json_get(pod, "status"), "phase", "");
@@ -102,9 +102,9 @@ static int replica_set_compare_numbers(int64_t a, int64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* Puts the pods that are deleted first to the front, in the order of Kubernetes: pods without a
- * node, not running, not ready, with a low deletion cost, on a node with many pods of the set,
- * ready for a short time, restarted often, young. */
+/* Sorts pods in the order in which they are deleted, as in Kubernetes: without a node, not running,
+ * not ready, with a low deletion cost, on a node with many pods of the set, ready for a short time,
+ * restarted often, young. */
 static int compare_value(const void *a, const void *b)
 {
     const struct replica *x = a, *y = b;
@@ -116,7 +116,7 @@ static int compare_value(const void *a, const void *b)
     if (result == 0)
         result = replica_set_compare_numbers(x->cost, y->cost);
     if (result == 0)
-        result = replica_set_compare_numbers(y->crowd, x->crowd);
+        result = replica_set_compare_numbers(y->ready_on_node, x->ready_on_node);
     if (result == 0 && x->ready)
         result = replica_set_compare_numbers(y->ready_ms, x->ready_ms);
     if (result == 0)
@@ -127,11 +127,12 @@ static int compare_value(const void *a, const void *b)
     return result ? result : strcmp(kube_meta_uid(x->pod), kube_meta_uid(y->pod));
 }
 
-static void count_crowds(struct replica *replicas, size_t count)
+static void count_ready_on_nodes(struct replica *replicas, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < count; j++)
-            replicas[i].crowd += replicas[j].ready && str_eq(replicas[i].node, replicas[j].node);
+            replicas[i].ready_on_node +=
+                replicas[j].ready && str_eq(replicas[i].node, replicas[j].node);
 }
 
 static void replica_set_manage(const struct json *set, struct replica *replicas, size_t count,
@@ -145,7 +146,7 @@ static void replica_set_manage(const struct json *set, struct replica *replicas,
         replica_set_add_action(plan, REPLICA_CREATE, NULL);
     if (have <= wanted)
         return;
-    count_crowds(replicas, count);
+    count_ready_on_nodes(replicas, count);
     qsort(replicas, count, sizeof(*replicas), compare_value);
     for (int64_t i = 0; i < have - wanted && i < BURST; i++)
         replica_set_add_action(plan, REPLICA_DELETE, replicas[i].pod);
@@ -176,11 +177,11 @@ static void make_status(struct arena *arena, const struct replica_observed *obse
 {
     const struct json *set = observed->set, *spec = json_get(set, "spec");
     const struct json *labels = json_at(spec, "template", "metadata", "labels", NULL);
-    int64_t settle_ms = json_get_int(spec, "minReadySeconds", 0) * 1000;
+    int64_t min_ready_ms = json_get_int(spec, "minReadySeconds", 0) * 1000;
     int64_t labelled = 0, ready = 0, available = 0;
     for (size_t i = 0; i < count; i++) {
         const struct replica *replica = &replicas[i];
-        int64_t left_ms = settle_ms ? replica->ready_ms + settle_ms - observed->now_ms : 0;
+        int64_t left_ms = min_ready_ms ? replica->ready_ms + min_ready_ms - observed->now_ms : 0;
         labelled += has_labels(replica->pod, labels);
         ready += replica->ready;
         available += replica->ready && left_ms <= 0;

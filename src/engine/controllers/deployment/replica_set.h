@@ -1,5 +1,6 @@
 /* The decisions of the ReplicaSet controller. A pure function computes the actions from a set, the
- * pods that it has or may adopt, and the time. */
+ * pods that it has or may adopt, and the time. replica_set_controller.c calls it and carries out
+ * the plan. */
 #ifndef TRAINYARD_ENGINE_CONTROLLERS_DEPLOYMENT_REPLICA_SET_H
 #define TRAINYARD_ENGINE_CONTROLLERS_DEPLOYMENT_REPLICA_SET_H
 
@@ -30,18 +31,22 @@ struct replica_observed {
 struct replica_plan {
     struct replica_action *actions;
     size_t action_count;
-    struct json *status; /* the new status if all actions succeed */
-    int64_t requeue_ms;  /* reconcile again after this time; -1: when an object changes */
+    /* The new status. It counts the pods that the set has or adopts now. Pods that this plan
+     * creates or deletes are counted when an informer shows the change. */
+    struct json *status;
+    int64_t requeue_ms; /* reconcile again after this time; -1: when an object changes */
 };
 
+/* Fills in *ret. The plan is in the arena and refers to the observed objects. */
 void replica_set_reconcile(struct arena *arena, const struct replica_observed *observed,
                            struct replica_plan *ret);
 
 /* Returns a pod of the set, ready to be created. */
 struct json *replica_set_pod(struct arena *arena, const struct json *set);
 
-/* Writes into the status why pods could not be created or deleted. `reason` NULL: there was no
- * failure; removes the condition of an earlier failure. */
+/* Writes into the status why pods could not be created or deleted. A condition of an earlier
+ * failure stays unchanged. If `reason` is NULL, there was no failure, and the condition is removed.
+ */
 void replica_set_note_failure(struct arena *arena, struct json *status, const char *reason,
                               const char *message, int64_t now_ms);
 

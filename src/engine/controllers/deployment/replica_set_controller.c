@@ -19,13 +19,14 @@ struct set_run {
     const char *failure, *message; /* reason and message of the first failure; NULL: none */
 };
 
+/* The context of a call. */
 struct call {
     struct set_run *run;
     const struct replica_action *action;
 };
 
-/* Returns the name of a deletion for workloads_run_wrote(). It is complete when the informer shows
- * that the pod is being deleted. */
+/* Returns the name of a deletion for workloads_run_wrote(). The deletion is complete when the
+ * informer shows that the pod is being deleted or is gone. */
 static char *deletion_of(const char *uid)
 {
     return mem_printf("-%s", uid);
@@ -71,9 +72,9 @@ static void on_replica_set_answer(void *context, struct json *object, const stru
     enum replica_action_type type = call->action->type;
     /* The object is gone or has changed: the informer will show that, and the next pass decides
      * again. */
-    bool settled =
+    bool is_ignored =
         err && type != REPLICA_CREATE && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
-    if (err && !settled) {
+    if (err && !is_ignored) {
         note_failure(run, type, err);
         if (type == REPLICA_CREATE)
             kube_pass_event(&run->run.pass, true, "FailedCreate", "Error creating: %s",
@@ -199,7 +200,7 @@ static const struct workload_kind REPLICA_SETS = {
 
 /* ---- Changes of objects ---------------------------------------------------------------------- */
 
-/* Any set whose selector matches may adopt a pod without a controller. */
+/* Queues every set whose selector matches the pod, because it may adopt the pod. */
 static void orphan_changed(struct workloads *sets, const struct kube_object *pod)
 {
     struct kube_informer *informer = hub_informer(sets->hub, REPLICA_SETS.storage);
@@ -236,7 +237,7 @@ static void pod_changed(struct workloads *sets, const struct kube_object *pod, b
 static void on_replica_set_pod_changed(void *self, struct kube_object *old,
                                        struct kube_object *new_)
 {
-    /* A set that no longer controls the pod is queued, too. */
+    /* The set that no longer controls the pod is queued, too. */
     if (old &&
         (!new_ || !json_equal(kube_meta_controller(old->json), kube_meta_controller(new_->json))))
         pod_changed(self, old, new_ == NULL);

@@ -28,16 +28,17 @@ void deployment_plan_add(struct deployment_pass *pass, struct deployment_action 
 
 /* ---- Annotations ----------------------------------------------------------------------------- */
 
-static bool is_own_annotation(const char *key)
+/* Returns whether the annotation of a deployment is not copied to its sets. */
+static bool is_excluded_annotation(const char *key)
 {
-    static const char *const own[] = {"kubectl.kubernetes.io/last-applied-configuration",
-                                      DEPLOYMENT_REVISION,
-                                      DEPLOYMENT_HISTORY,
-                                      DEPLOYMENT_DESIRED,
-                                      DEPLOYMENT_MAX,
-                                      "deprecated.deployment.rollback.to"};
-    for (size_t i = 0; i < ARRAY_SIZE(own); i++)
-        if (str_eq(key, own[i]))
+    static const char *const excluded[] = {"kubectl.kubernetes.io/last-applied-configuration",
+                                           DEPLOYMENT_REVISION,
+                                           DEPLOYMENT_HISTORY,
+                                           DEPLOYMENT_DESIRED,
+                                           DEPLOYMENT_MAX,
+                                           "deprecated.deployment.rollback.to"};
+    for (size_t i = 0; i < ARRAY_SIZE(excluded); i++)
+        if (str_eq(key, excluded[i]))
             return true;
     return false;
 }
@@ -67,13 +68,13 @@ static int64_t next_revision(const struct deployment_pass *pass)
 }
 
 /* Copies annotations of the deployment into `target`, except those that `set` already has with the
- * same value and those of is_own_annotation(). Returns whether any was copied. */
+ * same value and those of is_excluded_annotation(). Returns whether any was copied. */
 static bool copy_annotations(struct deployment_pass *pass, const struct json *set,
                              struct json *target)
 {
     bool any = false;
     JSON_EACH (annotation, json_at(pass->deployment, "metadata", "annotations", NULL)) {
-        if (is_own_annotation(annotation->name) ||
+        if (is_excluded_annotation(annotation->name) ||
             str_eq(kube_meta_annotation(set, annotation->name), json_text(annotation)))
             continue;
         kube_meta_set_annotation(pass->arena, target, annotation->name, json_text(annotation));
@@ -82,14 +83,14 @@ static bool copy_annotations(struct deployment_pass *pass, const struct json *se
     return any;
 }
 
-/* Returns the former revisions of a set, extended by its current revision. The oldest are dropped
+/* Returns the former revisions of a set and its current revision, as text. The oldest are dropped
  * if the text gets too long. */
 static const char *longer_history(struct deployment_pass *pass, const struct deployment_set *set)
 {
-    const char *had = kube_meta_annotation(set->json, DEPLOYMENT_HISTORY);
-    const char *text = str_is_empty(had)
+    const char *old_history = kube_meta_annotation(set->json, DEPLOYMENT_HISTORY);
+    const char *text = str_is_empty(old_history)
                            ? arena_printf(pass->arena, "%" PRId64, set->revision)
-                           : arena_printf(pass->arena, "%s,%" PRId64, had, set->revision);
+                           : arena_printf(pass->arena, "%s,%" PRId64, old_history, set->revision);
     while (strlen(text) > HISTORY_MAX && strchr(text, ','))
         text = strchr(text, ',') + 1;
     return text;
@@ -97,9 +98,9 @@ static const char *longer_history(struct deployment_pass *pass, const struct dep
 
 bool deployment_plan_annotate(struct deployment_pass *pass)
 {
-    const struct deployment_set *set = pass->newest;
+    const struct deployment_set *set = pass->new_set;
     const struct json *spec = json_get(pass->deployment, "spec");
-    int64_t settle = json_get_int(spec, "minReadySeconds", 0), revision = next_revision(pass);
+    int64_t min_ready_s = json_get_int(spec, "minReadySeconds", 0), revision = next_revision(pass);
     struct json *patch = json_object(pass->arena);
     bool changed = copy_annotations(pass, set->json, patch);
     if (set->revision < revision) {
@@ -109,9 +110,9 @@ bool deployment_plan_annotate(struct deployment_pass *pass)
                                      longer_history(pass, set));
         changed = true;
     }
-    if (json_get_int(json_get(set->json, "spec"), "minReadySeconds", 0) != settle) {
+    if (json_get_int(json_get(set->json, "spec"), "minReadySeconds", 0) != min_ready_s) {
         json_set_int(pass->arena, json_ensure_object(pass->arena, patch, "spec"), "minReadySeconds",
-                     settle);
+                     min_ready_s);
         changed = true;
     }
     if (changed) {
@@ -120,17 +121,17 @@ bool deployment_plan_annotate(struct deployment_pass *pass)
                                                              .patch = patch});
         return false;
     }
-    const char *known = kube_meta_annotation(pass->deployment, DEPLOYMENT_REVISION);
-    const char *is = kube_meta_annotation(set->json, DEPLOYMENT_REVISION);
-    if (!str_eq(known, is))
-        pass->plan->revision = is;
+    const char *shown = kube_meta_annotation(pass->deployment, DEPLOYMENT_REVISION);
+    const char *current = kube_meta_annotation(set->json, DEPLOYMENT_REVISION);
+    if (!str_eq(shown, current))
+        pass->plan->revision = current;
     return true;
 }
 
 /* ---- A new set ------------------------------------------------------------------------------- */
 
-/* Returns a short hash of the template. As in Kubernetes, its alphabet has no vowels, so that no
- * words appear. */
+/* Returns a short hash of the template and of the number of collisions. As in Kubernetes, its
+ * alphabet has no vowels, so that no words appear. */
 static const char *hash_of(struct deployment_pass *pass, const struct json *template_)
 {
     static const char alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
@@ -169,10 +170,10 @@ void deployment_plan_new_set(struct deployment_pass *pass)
     kube_meta_add_owner(arena, set, kube_owner_reference_new(arena, pass->deployment, true));
     struct json *inner = json_ensure_object(arena, set, "spec");
     int64_t size = deployment_size_new(pass, 0);
-    int64_t settle = json_get_int(spec, "minReadySeconds", 0);
+    int64_t min_ready_s = json_get_int(spec, "minReadySeconds", 0);
     json_set_int(arena, inner, "replicas", size);
-    if (settle)
-        json_set_int(arena, inner, "minReadySeconds", settle);
+    if (min_ready_s)
+        json_set_int(arena, inner, "minReadySeconds", min_ready_s);
     json_set(arena, inner, "selector", selector);
     json_set(arena, inner, "template", template_);
     deployment_plan_add(

@@ -1,4 +1,5 @@
-/* Computes the sizes of a deployment's sets during a rollout, as in Kubernetes. Pure. */
+/* Computes the sizes of a deployment's sets during a rollout and when the deployment is scaled, as
+ * in Kubernetes. Pure. */
 #include "engine/controllers/deployment/internal.h"
 
 #include <stdlib.h>
@@ -42,7 +43,7 @@ int64_t deployment_size_new(const struct deployment_pass *pass, int64_t size)
 
 static bool grow_new(struct deployment_pass *pass)
 {
-    struct deployment_set *set = pass->newest;
+    struct deployment_set *set = pass->new_set;
     if (set->size > pass->replicas)
         set->wanted = pass->replicas;
     else if (set->size < pass->replicas)
@@ -50,9 +51,9 @@ static bool grow_new(struct deployment_pass *pass)
     return set->wanted != set->size;
 }
 
-/* Shrinks the old sets by their pods that are not available, in total by at most `most`. Must run
- * before available pods are removed; otherwise a rollout that replaces a broken version would never
- * end. */
+/* Shrinks the old sets by their pods that are not available, in total by at most `most`. Returns by
+ * how many pods. Must run before available pods are removed; otherwise a rollout that replaces a
+ * broken version would never end. */
 static int64_t drop_unhealthy(struct deployment_pass *pass, int64_t most)
 {
     int64_t dropped = 0;
@@ -67,8 +68,9 @@ static int64_t drop_unhealthy(struct deployment_pass *pass, int64_t most)
     return dropped;
 }
 
-/* The status of a set that was just made smaller may still show more pods. So a set counts with at
- * most its new size. */
+/* Shrinks the old sets as long as `least_available` pods of all sets stay available. The status of
+ * a set that was just made smaller may still show more pods. So a set counts with at most its new
+ * size. */
 static void shrink_old(struct deployment_pass *pass, int64_t least_available)
 {
     int64_t available = 0;
@@ -90,7 +92,7 @@ bool deployment_size_rolling(struct deployment_pass *pass)
     if (grow_new(pass))
         return true;
     int64_t least_available = pass->replicas - pass->max_unavailable;
-    int64_t new_unavailable = pass->newest->size - pass->newest->available;
+    int64_t new_unavailable = pass->new_set->size - pass->new_set->available;
     int64_t most = sum_wanted(pass) - least_available - new_unavailable;
     if (most > 0) {
         drop_unhealthy(pass, most);
@@ -135,7 +137,7 @@ static int compare_shrinking(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Rounds half away from zero. */
+/* Rounds half up. Both numbers must not be negative. */
 static int64_t divide_rounded(int64_t a, int64_t b)
 {
     return (2 * a + b) / (2 * b);
@@ -154,6 +156,7 @@ static int64_t size_fraction(const struct deployment_pass *pass, const struct de
     return divide_rounded(set->size * (pass->replicas + pass->max_surge), before) - set->size;
 }
 
+/* Distributes the change of the replicas over the sets. The largest set gets the rest. */
 static void scale_proportionally(struct deployment_pass *pass, struct deployment_set **active,
                                  size_t count)
 {
@@ -173,9 +176,10 @@ static void scale_proportionally(struct deployment_pass *pass, struct deployment
     active[0]->wanted = size_max(active[0]->wanted + change - done, 0);
 }
 
+/* Returns whether the new set alone has all replicas of the deployment, and all are available. */
 static bool is_saturated(const struct deployment_pass *pass)
 {
-    const struct deployment_set *set = pass->newest;
+    const struct deployment_set *set = pass->new_set;
     return set && set->size == pass->replicas && set->desired_before == pass->replicas &&
            set->available == pass->replicas;
 }
@@ -192,7 +196,7 @@ bool deployment_size_scale(struct deployment_pass *pass)
     if (count == 1)
         only = active[0];
     else if (count == 0 && pass->count > 0)
-        only = pass->newest ? pass->newest : &pass->sets[pass->count - 1];
+        only = pass->new_set ? pass->new_set : &pass->sets[pass->count - 1];
     if (only)
         only->wanted = pass->replicas;
     else if (count > 1 && is_saturated(pass))

@@ -1,5 +1,5 @@
-/* The status of a deployment: the number of pods, whether enough are available, and whether the
- * rollout progresses, is complete or hangs. Pure. */
+/* Computes the status of a deployment: the numbers of pods, whether enough are available, and
+ * whether the rollout progresses, is complete or has timed out. Pure. */
 #include "base/moment.h"
 #include "base/str.h"
 #include "engine/controllers/deployment/internal.h"
@@ -17,8 +17,9 @@ static void status_drop_condition(struct json *status, const char *type)
         json_remove_element(json_get(status, "conditions"), condition);
 }
 
-/* A condition with the same status and reason stays as it is, unless `renew` is set. A changed
- * condition moves to the end and keeps lastTransitionTime if its status is the same. */
+/* Writes a condition. A condition with the same status and reason stays as it is, unless `renew` is
+ * set. A changed condition moves to the end and keeps lastTransitionTime if its status is the same.
+ */
 static void status_set_condition(struct arena *arena, struct json *status, const char *type,
                                  const char *value, const char *reason, const char *message,
                                  int64_t now_ms, bool renew)
@@ -40,7 +41,7 @@ void deployment_note_found(struct deployment_pass *pass, struct json *status)
         !kube_condition_find(json_get(status, "conditions"), "Progressing"))
         status_set_condition(
             pass->arena, status, "Progressing", "True", "FoundNewReplicaSet",
-            arena_printf(pass->arena, "Found new replica set \"%s\"", pass->newest->name),
+            arena_printf(pass->arena, "Found new replica set \"%s\"", pass->new_set->name),
             pass->now_ms, false);
 }
 
@@ -100,7 +101,7 @@ void deployment_status(struct deployment_pass *pass, struct json *status)
     }
     status_set_number(arena, status, "observedGeneration", kube_meta_generation(pass->deployment));
     status_set_number(arena, status, "replicas", total);
-    status_set_number(arena, status, "updatedReplicas", pass->newest ? pass->newest->total : 0);
+    status_set_number(arena, status, "updatedReplicas", pass->new_set ? pass->new_set->total : 0);
     status_set_number(arena, status, "readyReplicas", ready);
     status_set_number(arena, status, "availableReplicas", available);
     status_set_number(arena, status, "unavailableReplicas",
@@ -134,7 +135,7 @@ static bool has_progressed(const struct json *old, const struct json *new_)
            json_get_int(new_, "availableReplicas", 0) > json_get_int(old, "availableReplicas", 0);
 }
 
-/* When the progress deadline expires; -1: never. */
+/* Returns when the progress deadline expires; -1: never. */
 static int64_t deadline_ms(const struct deployment_pass *pass, const struct json *status)
 {
     const struct json *condition =
@@ -153,8 +154,8 @@ static void status_judge_progress(struct deployment_pass *pass, struct json *sta
     const struct json *old = json_get(pass->deployment, "status");
     const char *reason = json_get_string(
         kube_condition_find(json_get(old, "conditions"), "Progressing"), "reason", "");
-    const char *what = pass->newest ? "ReplicaSet" : "Deployment";
-    const char *name = pass->newest ? pass->newest->name : kube_meta_name(pass->deployment);
+    const char *what = pass->new_set ? "ReplicaSet" : "Deployment";
+    const char *name = pass->new_set ? pass->new_set->name : kube_meta_name(pass->deployment);
     bool was_complete =
         str_eq(reason, "NewReplicaSetAvailable") &&
         json_get_int(status, "replicas", 0) == json_get_int(status, "updatedReplicas", 0);
@@ -189,7 +190,7 @@ static void status_judge_progress(struct deployment_pass *pass, struct json *sta
 static const struct json *replica_failure(const struct deployment_pass *pass)
 {
     const struct json *found =
-        pass->newest ? kube_condition_get(pass->newest->json, "ReplicaFailure") : NULL;
+        pass->new_set ? kube_condition_get(pass->new_set->json, "ReplicaFailure") : NULL;
     for (size_t i = 0; !found && i < pass->count; i++)
         found = kube_condition_get(pass->sets[i].json, "ReplicaFailure");
     return found;

@@ -1,4 +1,4 @@
-/* Reads a deployment and its sets. Pure. */
+/* Reads a deployment and its sets, and plans which sets are adopted and released. Pure. */
 #include "base/str.h"
 #include "engine/controllers/deployment/internal.h"
 #include "kube/object.h"
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Resolves a number or a percentage of the replicas. `up` rounds a percentage up, else it is
- * rounded down. */
+/* Resolves a number or a percentage of the replicas. A percentage is rounded up if `up` is set,
+ * else down. */
 static int64_t view_resolve_share(const struct json *value, int64_t replicas, bool up)
 {
     const char *text = json_text(value);
@@ -36,13 +36,14 @@ static void read_spec(struct deployment_pass *pass)
     pass->max_surge = view_resolve_share(json_get(rolling, "maxSurge"), pass->replicas, true);
     pass->max_unavailable =
         view_resolve_share(json_get(rolling, "maxUnavailable"), pass->replicas, false);
-    /* Percentages of few replicas may both be 0. Then nothing could ever change. */
+    /* Percentages of few replicas may both resolve to 0. Then no set could ever change its size. */
     if (pass->max_surge == 0 && pass->max_unavailable == 0)
         pass->max_unavailable = 1;
     if (pass->max_unavailable > pass->replicas)
         pass->max_unavailable = pass->replicas;
 }
 
+/* Returns the number in an annotation, or -1 if it is missing or invalid. */
 static int64_t annotated_number(const struct json *set, const char *key)
 {
     const char *text = kube_meta_annotation(set, key);
@@ -103,7 +104,8 @@ static const struct json *template_of(const struct json *object)
     return json_at(object, "spec", "template", NULL);
 }
 
-static bool same_but_labels(const struct json *a, const struct json *b)
+/* Returns whether both templates have equal members, apart from their metadata. */
+static bool same_but_metadata(const struct json *a, const struct json *b)
 {
     JSON_EACH (member, a) {
         if (!str_eq(member->name, "metadata") && !json_equal(member, json_get(b, member->name)))
@@ -113,8 +115,8 @@ static bool same_but_labels(const struct json *a, const struct json *b)
            json_count(b) - (json_get(b, "metadata") != NULL);
 }
 
-/* Whether `b` has all members of `a` with the same values, apart from the label with the hash and
- * members that are null or empty. */
+/* Returns whether `b` has all members of `a` with the same values, apart from the label with the
+ * hash and members that are null or empty. */
 static bool is_within(const struct json *a, const struct json *b)
 {
     JSON_EACH (member, a) {
@@ -135,7 +137,7 @@ static bool same_maps(const struct json *a, const struct json *b)
 bool deployment_same_template(const struct json *a, const struct json *b)
 {
     const struct json *x = json_get(a, "metadata"), *y = json_get(b, "metadata");
-    return same_but_labels(a, b) && same_maps(json_get(x, "labels"), json_get(y, "labels")) &&
+    return same_but_metadata(a, b) && same_maps(json_get(x, "labels"), json_get(y, "labels")) &&
            same_maps(json_get(x, "annotations"), json_get(y, "annotations"));
 }
 
@@ -149,10 +151,10 @@ void deployment_pass_read(struct deployment_pass *pass)
         struct deployment_set *set = &pass->sets[i];
         pass->resized |=
             set->size > 0 && set->desired_before >= 0 && set->desired_before != pass->replicas;
-        if (!pass->newest &&
+        if (!pass->new_set &&
             deployment_same_template(template_of(set->json), template_of(pass->deployment))) {
             set->is_new = true;
-            pass->newest = set;
+            pass->new_set = set;
         }
     }
 }

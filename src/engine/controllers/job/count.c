@@ -1,4 +1,4 @@
-/* Counts the pods of a job that have ended, each exactly once; job.h says how. Pure. */
+/* Counts the pods of a job. A pod that has ended is counted exactly once; job.h says how. Pure. */
 #include "engine/controllers/job/internal.h"
 
 #include "base/str.h"
@@ -11,10 +11,10 @@ static void job_count_release(struct job_pass *pass, const struct job_pod *pod)
         job_plan_add(pass, JOB_RELEASE_POD, pod->json);
 }
 
-/* Counts the uids of the status whose pod has lost its finalizer or is gone. Returns the other
- * uids, and plans the removal of the finalizers of their pods again. */
-static struct json *job_count_settle(struct job_pass *pass, const struct json *uids,
-                                     int64_t *number)
+/* Adds to *number the uids of the status whose pod has lost its finalizer or is gone. Returns the
+ * other uids, and plans the removal of the finalizers of their pods again. */
+static struct json *job_count_confirmed(struct job_pass *pass, const struct json *uids,
+                                        int64_t *number)
 {
     struct json *left = json_array(pass->arena);
     JSON_EACH (uid, uids) {
@@ -25,16 +25,17 @@ static struct json *job_count_settle(struct job_pass *pass, const struct json *u
         } else {
             (*number)++;
         }
-        if (pod) /* done with this pod */
+        if (pod) /* the pod is not recorded a second time */
             map_remove(&pass->by_uid, pod->uid);
     }
     return left;
 }
 
-/* Records a pod that has ended: its index in the completed indexes, or its uid in the status. A
- * failed pod that this controller stopped is not recorded. */
-static void job_count_enter(struct job_pass *pass, const struct job_pod *pod,
-                            struct json *succeeded, struct json *failed)
+/* Records a pod that has ended, and plans the removal of its finalizer. Adds its index to the
+ * completed indexes, or else its uid to one of the lists. A failed pod that this controller stopped
+ * is not recorded. If the lists are full, nothing happens. */
+static void job_count_record(struct job_pass *pass, const struct job_pod *pod,
+                             struct json *succeeded, struct json *failed)
 {
     struct json *list = pod->state == JOB_POD_SUCCEEDED ? succeeded : failed;
     if (pod->state == JOB_POD_SUCCEEDED && pass->spec.indexed) {
@@ -42,7 +43,7 @@ static void job_count_enter(struct job_pass *pass, const struct job_pod *pod,
             job_indexes_add(&pass->indexes, pod->index);
     } else if (pod->state == JOB_POD_SUCCEEDED || !pod->stopped) {
         if (json_count(succeeded) + json_count(failed) >= UNCOUNTED_MAX) {
-            pass->crowded = true;
+            pass->has_more_to_count = true;
             return;
         }
         json_append(list, json_string(pass->arena, pod->uid));
@@ -50,14 +51,15 @@ static void job_count_enter(struct job_pass *pass, const struct job_pod *pod,
     job_count_release(pass, pod);
 }
 
+/* Counts the pods that have not ended. */
 static void count_present(struct job_pass *pass)
 {
     for (size_t i = 0; i < pass->count; i++) {
         const struct job_pod *pod = &pass->pods[i];
         if (pod->state == JOB_POD_LEAVING) {
             pass->leaving++;
-            if (pod->certain_ms)
-                job_plan_requeue(pass, pod->certain_ms - pass->now_ms);
+            if (pod->forced_end_ms)
+                job_plan_requeue(pass, pod->forced_end_ms - pass->now_ms);
         } else if (pod->state == JOB_POD_ACTIVE) {
             pass->active++;
             pass->ready += pod->ready;
@@ -78,14 +80,14 @@ void job_pass_count(struct job_pass *pass)
     const struct json *old = json_get(pass->status, "uncountedTerminatedPods");
     int64_t succeeded = json_get_int(pass->status, "succeeded", 0);
     int64_t failed = json_get_int(pass->status, "failed", 0);
-    struct json *new_succeeded = job_count_settle(pass, json_get(old, "succeeded"), &succeeded);
-    struct json *new_failed = job_count_settle(pass, json_get(old, "failed"), &failed);
+    struct json *new_succeeded = job_count_confirmed(pass, json_get(old, "succeeded"), &succeeded);
+    struct json *new_failed = job_count_confirmed(pass, json_get(old, "failed"), &failed);
 
     for (size_t i = 0; i < pass->count; i++) {
         const struct job_pod *pod = &pass->pods[i];
         bool ended = pod->state == JOB_POD_SUCCEEDED || pod->state == JOB_POD_FAILED;
         if (ended && pod->tracked && map_get(&pass->by_uid, pod->uid))
-            job_count_enter(pass, pod, new_succeeded, new_failed);
+            job_count_record(pass, pod, new_succeeded, new_failed);
     }
     count_present(pass);
     pass->uncounted = json_count(new_succeeded) + json_count(new_failed);

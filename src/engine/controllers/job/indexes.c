@@ -1,4 +1,4 @@
-/* See indexes.h. */
+/* Implements sets of completion indexes as sorted ranges; see indexes.h. */
 #include "engine/controllers/job/indexes.h"
 
 #include "base/buf.h"
@@ -61,8 +61,8 @@ static void job_indexes_insert(struct job_indexes *indexes, size_t at, struct jo
 
 static void add_range(struct job_indexes *indexes, int64_t first, int64_t last)
 {
-    size_t at = job_indexes_find(indexes, first - 1),
-           end = at; /* a range that ends just before the index grows */
+    /* A range that ends just before `first` is extended. */
+    size_t at = job_indexes_find(indexes, first - 1), end = at;
     while (end < indexes->count && indexes->ranges[end].first <= last + 1) {
         if (indexes->ranges[end].first < first)
             first = indexes->ranges[end].first;

@@ -1,6 +1,6 @@
-/* One pass over a job; see job.h. The pass checks in this order: is the job being deleted, has it
- * ended, did an earlier pass decide that it fails, is it complete, must it fail now, is it
- * suspended. */
+/* Decides one pass over a job; implements job_reconcile() of job.h. It checks in this order: is the
+ * job being deleted, has it ended, did an earlier pass decide that it fails, is it complete, must
+ * it fail now, is it suspended. */
 #include "engine/controllers/job/internal.h"
 
 #include "base/moment.h"
@@ -25,6 +25,7 @@ static const struct json *end_condition(const struct json *status)
     return NULL;
 }
 
+/* Plans the deletion of the job for the end of its time to live. */
 static void job_expire(struct job_pass *pass, int64_t ended_ms)
 {
     if (pass->spec.ttl_s < 0 || ended_ms < 0)
@@ -36,15 +37,15 @@ static void job_expire(struct job_pass *pass, int64_t ended_ms)
         job_plan_add(pass, JOB_DELETE_JOB, pass->observed->job);
 }
 
-/* Whether nothing of the job runs and every pod that ended is counted. */
-static bool is_job_settled(const struct job_pass *pass)
+/* Returns whether no pod of the job runs and every pod that has ended is counted. */
+static bool is_every_pod_counted(const struct job_pass *pass)
 {
-    return pass->active + pass->leaving == 0 && pass->uncounted == 0 && !pass->crowded;
+    return pass->active + pass->leaving == 0 && pass->uncounted == 0 && !pass->has_more_to_count;
 }
 
 /* ---- Complete -------------------------------------------------------------------------------- */
 
-static bool has_all(const struct job_pass *pass)
+static bool is_job_complete(const struct job_pass *pass)
 {
     if (pass->spec.completions < 0)
         return pass->succeeded > 0 && pass->active + pass->leaving == 0;
@@ -54,7 +55,7 @@ static bool has_all(const struct job_pass *pass)
 static void job_complete(struct job_pass *pass)
 {
     job_pass_stop_all(pass, false);
-    if (!is_job_settled(pass))
+    if (!is_every_pod_counted(pass))
         return;
     job_condition_set(pass, "Complete", true, "CompletionsReached",
                       "Reached expected number of succeeded pods");
@@ -65,11 +66,13 @@ static void job_complete(struct job_pass *pass)
 
 /* ---- Failed ---------------------------------------------------------------------------------- */
 
+/* Why the job fails. */
 struct verdict {
-    const char *reason, *message;
+    const char *reason, *message; /* both are NULL if the job does not fail */
 };
 
-/* Restarts in place count as attempts, too. */
+/* Returns whether the containers have restarted too often in place. Such restarts count as
+ * attempts, too. */
 static bool restarted_too_often(const struct job_pass *pass)
 {
     int64_t restarts = 0;
@@ -81,6 +84,7 @@ static bool restarted_too_often(const struct job_pass *pass)
     return restarts >= pass->spec.backoff_limit;
 }
 
+/* Returns whether the job's deadline has passed. If not, plans a pass at the deadline. */
 static bool is_overdue(struct job_pass *pass)
 {
     int64_t started_ms = job_status_time(pass->status, "startTime");
@@ -92,9 +96,9 @@ static bool is_overdue(struct job_pass *pass)
     return left_ms <= 0;
 }
 
-/* Returns the verdict of an earlier pass. It stays, even if the last pods succeed while they are
- * stopped. */
-static struct verdict given_verdict(const struct job_pass *pass)
+/* Returns the verdict of an earlier pass. The job keeps it, even if the remaining pods succeed
+ * while they are stopped. */
+static struct verdict earlier_verdict(const struct job_pass *pass)
 {
     const struct json *given = job_condition_find(pass->status, "FailureTarget");
     return given ? (struct verdict){json_get_string(given, "reason", ""),
@@ -102,7 +106,7 @@ static struct verdict given_verdict(const struct job_pass *pass)
                  : (struct verdict){0};
 }
 
-/* Returns why the job must fail. The reason is NULL if the job continues. */
+/* Returns why the job must fail now. The reason is NULL if the job continues. */
 static struct verdict job_judge(struct job_pass *pass)
 {
     if (pass->failed > pass->spec.backoff_limit ||
@@ -121,7 +125,7 @@ static void job_fail(struct job_pass *pass, struct verdict verdict)
 {
     job_condition_set(pass, "FailureTarget", true, verdict.reason, verdict.message);
     job_pass_stop_all(pass, true);
-    if (!is_job_settled(pass))
+    if (!is_every_pod_counted(pass))
         return;
     job_condition_set(pass, "Failed", true, verdict.reason, verdict.message);
     job_plan_event(pass, true, verdict.reason, verdict.message);
@@ -140,6 +144,7 @@ static void job_suspend(struct job_pass *pass)
     job_plan_event(pass, false, "Suspended", "Job suspended");
 }
 
+/* Ends a suspension, if there was one, and sets startTime. */
 static void job_resume(struct job_pass *pass)
 {
     if (job_condition_is_true(pass->status, "Suspended")) {
@@ -158,8 +163,8 @@ static void job_decide(struct job_pass *pass)
     job_pass_count(pass);
     if (!pass->spec.suspend)
         job_resume(pass); /* sets startTime, even if the job ends in this pass */
-    struct verdict verdict = given_verdict(pass);
-    if (!verdict.reason && has_all(pass)) {
+    struct verdict verdict = earlier_verdict(pass);
+    if (!verdict.reason && is_job_complete(pass)) {
         job_complete(pass);
         return;
     }

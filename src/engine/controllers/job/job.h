@@ -1,11 +1,13 @@
 /* The decisions of the Job controller. A pure function computes the actions from a job, its pods
  * and the time. So a test needs no server, and whole lifetimes of jobs run in simulation.
+ * job/controller.c calls it, and job/run.c carries out the plan.
  *
- * Every pod that ended is counted exactly once, even if a process dies in between, because the pod
- * has a finalizer until it is counted. First the pod's uid is written into the job's status
- * (uncountedTerminatedPods). Then the finalizer is removed. When an informer shows the pod without
- * the finalizer, the uid is removed and the number of succeeded or failed pods is raised. A
- * completed index needs no such steps: adding it to the set of indexes twice changes nothing. */
+ * A pod that has ended is counted exactly once, even if this process dies in between, because the
+ * pod keeps a finalizer until its uid is in the job's status (uncountedTerminatedPods). Then the
+ * finalizer is removed. When an informer no longer shows the pod with the finalizer, the uid is
+ * removed from the status and the number of succeeded or failed pods is raised. A completed index
+ * needs no such steps: adding it to the set of indexes twice changes nothing. A failed pod that has
+ * JOB_STOPPED_ANNOTATION is not counted. */
 #ifndef TRAINYARD_ENGINE_CONTROLLERS_JOB_JOB_H
 #define TRAINYARD_ENGINE_CONTROLLERS_JOB_JOB_H
 
@@ -14,14 +16,14 @@
 
 #define JOB_FINALIZER "batch.kubernetes.io/job-tracking"
 #define JOB_INDEX_KEY "batch.kubernetes.io/job-completion-index" /* annotation, label */
-/* Set on a pod that this controller stops, so that its end does not count as a failure. Not set
- * when a job has failed and its other pods are stopped. */
+/* The annotation of a pod that this controller stops, so that the end of the pod does not count as
+ * a failure. The other pods of a job that has failed are stopped without it. */
 #define JOB_STOPPED_ANNOTATION "trainyard.dev/job-stopped"
 #define JOB_COMPONENT          "job-controller"
 
 /* The status is written first; then the actions are carried out in this order. Each type of action
- * starts when all calls before it have been answered, so that no action relies on a status that was
- * not written. */
+ * starts when all calls before it have been answered. After a failed call no further type starts,
+ * so that no action relies on a status that was not written. */
 enum job_action_type {
     JOB_RELEASE_POD, /* remove the finalizer */
     JOB_MARK_POD,    /* set JOB_STOPPED_ANNOTATION */
@@ -57,6 +59,7 @@ struct job_observed {
     int64_t now_ms; /* wall time */
 };
 
+/* Fills in *ret. The plan is in the arena and refers to the observed objects. */
 void job_reconcile(struct arena *arena, const struct job_observed *observed, struct job_plan *ret);
 
 #endif

@@ -1,6 +1,6 @@
-/* Removes JOB_FINALIZER from pods that no longer have a Job, because the Job was deleted or has
- * released them. Otherwise their deletion would wait forever, because no controller counts these
- * pods. */
+/* Removes JOB_FINALIZER from pods that no longer have a Job, because the Job was deleted or is no
+ * longer their controller. Otherwise their deletion would wait forever, because the Job controller
+ * does not count these pods. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
@@ -18,6 +18,7 @@ struct orphans {
     struct workqueue *queue; /* keys of pods */
 };
 
+/* The call that removes the finalizer of a pod. */
 struct release {
     struct hub_task task;
     struct orphans *orphans;
@@ -34,13 +35,13 @@ static void release_free(struct hub_task *task)
 static void on_released(void *context, struct json *object, const struct err *err)
 {
     struct release *release = context;
-    bool settled = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
-    workqueue_done(release->orphans->queue, release->key, err && !settled);
+    bool is_ignored = err && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
+    workqueue_done(release->orphans->queue, release->key, err && !is_ignored);
     hub_task_end(&release->task);
 }
 
-/* Whether the Job that controls the pod exists. A new Job with the same name has another uid and
- * does not count. */
+/* Returns whether the Job that controls the pod exists. A new Job with the same name has another
+ * uid and does not count. */
 static bool has_job(struct orphans *orphans, const struct kube_object *pod)
 {
     const struct json *owner = kube_meta_controller(pod->json);

@@ -1,4 +1,5 @@
-/* Records the decisions of a pass: actions, events, conditions, times. */
+/* Records the decisions of a pass over a job (actions, events, conditions, times); see internal.h.
+ */
 #include "engine/controllers/job/internal.h"
 
 #include "base/mem.h"

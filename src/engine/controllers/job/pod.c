@@ -1,5 +1,5 @@
-/* Builds the pod of a job from its template, with the names, labels and owner of this job and
- * index. Pure. */
+/* Builds a pod of a job from the template, with a finalizer, the job as owner and, for an indexed
+ * job, the index in the name, labels and environment. Pure. */
 #include "engine/controllers/job/internal.h"
 
 #include "base/str.h"
@@ -18,7 +18,7 @@ static void job_pod_copy_member(struct arena *arena, struct json *target, const 
         json_set(arena, target, name, json_clone(arena, value));
 }
 
-/* Adds the index to the container's environment, unless it has a variable of that name. */
+/* Adds the index to the container's environment, unless the template sets the variable. */
 static void add_index_variable(struct arena *arena, struct json *container)
 {
     JSON_EACH (given, json_get(container, "env")) {
@@ -38,13 +38,13 @@ static void set_index(struct arena *arena, struct json *pod, const struct job_sp
 {
     static const char *const lists[] = {"initContainers", "containers"};
     const char *text = arena_printf(arena, "%" PRId64, index);
-    const char *behind = arena_printf(arena, "-%s-", text);
+    const char *suffix = arena_printf(arena, "-%s-", text);
     struct json *pod_spec = json_ensure_object(arena, pod, "spec");
     kube_meta_set_annotation(arena, pod, JOB_INDEX_KEY, text);
     kube_meta_set_label(arena, pod, JOB_INDEX_KEY, text);
-    /* A long job name is shortened, so that the pod's name still ends with the index. */
+    /* A long job name is shortened, so that the pod's name still contains the whole index. */
     json_set(arena, json_get(pod, "metadata"), "generateName",
-             json_stringf(arena, "%.*s%s", GENERATE_MAX - (int)strlen(behind), spec->name, behind));
+             json_stringf(arena, "%.*s%s", GENERATE_MAX - (int)strlen(suffix), spec->name, suffix));
     json_set(arena, pod_spec, "hostname", json_stringf(arena, "%s-%s", spec->name, text));
     for (size_t i = 0; i < 2; i++) {
         JSON_EACH (container, json_get(pod_spec, lists[i]))

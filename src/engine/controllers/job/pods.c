@@ -1,5 +1,5 @@
 /* Decides which pods a job creates and stops. At most spec.parallelism pods run, each index has at
- * most one pod, and after a failure no pod is created until the back-off is over. Pure. */
+ * most one pod, and after a failure no pod is created until the backoff is over. Pure. */
 #include "engine/controllers/job/internal.h"
 
 #include "kube/object.h"
@@ -17,9 +17,9 @@ enum {
 
 static void job_pods_stop(struct job_pass *pass, struct job_pod *pod, bool as_failure)
 {
-    if (pod->surplus || pod->state != JOB_POD_ACTIVE)
+    if (pod->stopping || pod->state != JOB_POD_ACTIVE)
         return;
-    pod->surplus = true;
+    pod->stopping = true;
     if (!as_failure && !pod->stopped)
         job_plan_add(pass, JOB_MARK_POD, pod->json);
     job_plan_add(pass, JOB_DELETE_POD, pod->json);
@@ -31,8 +31,8 @@ void job_pass_stop_all(struct job_pass *pass, bool as_failures)
         job_pods_stop(pass, &pass->pods[i], as_failures);
 }
 
-/* Puts the pods that are stopped first to the front: pods that are not running, not ready, with a
- * high index, young. */
+/* Sorts pods in the order in which they are stopped: not running, not ready, with a high index,
+ * young. */
 static int compare_value(const void *a, const void *b)
 {
     const struct job_pod *x = *(struct job_pod *const *)a, *y = *(struct job_pod *const *)b;
@@ -47,27 +47,27 @@ static int compare_value(const void *a, const void *b)
     return strcmp(x->uid, y->uid);
 }
 
-/* Returns the active pods, sorted by compare_value(). */
+/* Returns the active pods that this pass does not stop, sorted by compare_value(). */
 static struct job_pod **job_pods_rank(struct job_pass *pass, size_t *ret_count)
 {
     struct job_pod **ranked = ARENA_ARRAY(pass->arena, struct job_pod *, pass->count + 1);
     size_t count = 0;
     for (size_t i = 0; i < pass->count; i++)
-        if (pass->pods[i].state == JOB_POD_ACTIVE && !pass->pods[i].surplus)
+        if (pass->pods[i].state == JOB_POD_ACTIVE && !pass->pods[i].stopping)
             ranked[count++] = &pass->pods[i];
     qsort(ranked, count, sizeof(struct job_pod *), compare_value);
     *ret_count = count;
     return ranked;
 }
 
-/* Stops pods whose index is complete, too high, or taken by another pod. Adds to `taken` the index
- * of each pod that stays or has not ended yet. */
+/* Stops pods that have no index, or whose index is complete, too high or taken by another pod. Adds
+ * to `taken` the index of each pod that stays or has not ended yet. */
 static void stop_unneeded_pods(struct job_pass *pass, struct job_indexes *taken)
 {
     size_t count;
     struct job_pod **ranked = job_pods_rank(pass, &count);
     for (size_t i = 0; i < pass->count; i++)
-        if ((pass->pods[i].state == JOB_POD_LEAVING || pass->pods[i].surplus) &&
+        if ((pass->pods[i].state == JOB_POD_LEAVING || pass->pods[i].stopping) &&
             pass->pods[i].index >= 0)
             job_indexes_add(taken, pass->pods[i].index);
     while (count-- > 0) {
@@ -82,9 +82,10 @@ static void stop_unneeded_pods(struct job_pass *pass, struct job_indexes *taken)
 
 /* ---- Creating pods --------------------------------------------------------------------------- */
 
-/* Returns how long no pod may be created. The back-off is 10 s after a failure and doubles with
- * each further failure, up to 6 min. A success resets it. It is computed from the pods, so it
- * survives a restart of this process. */
+/* Returns for how many ms no pod may be created; 0 or less: a pod may be created now. The backoff
+ * is 10 s after a failure and doubles with each further failure, up to 6 min. A success resets it.
+ * It is computed from the pods that still exist, so a restart of this process does not change it.
+ */
 static int64_t backoff_left(const struct job_pass *pass)
 {
     int64_t success_ms = -1, failure_ms = -1, delay_ms = 0;
@@ -107,7 +108,7 @@ static int64_t backoff_left(const struct job_pass *pass)
 static void job_pods_create(struct job_pass *pass, int64_t wanted, struct job_indexes *taken)
 {
     int64_t left_ms = backoff_left(pass);
-    if (wanted <= 0 || pass->crowded)
+    if (wanted <= 0 || pass->has_more_to_count)
         return;
     if (left_ms > 0) {
         job_plan_requeue(pass, left_ms);
@@ -130,7 +131,8 @@ static void job_pods_create(struct job_pass *pass, int64_t wanted, struct job_in
     }
 }
 
-/* Returns how many pods may run. A work queue gets no new pods after one pod has succeeded. */
+/* Returns how many pods may run. A job without completions gets no new pods after one pod has
+ * succeeded. */
 static int64_t wanted_active(const struct job_pass *pass)
 {
     int64_t present = (int64_t)(pass->active + pass->leaving), open;

@@ -1,5 +1,5 @@
-/* Carries out a plan; see run.h. A failed stage is the last one, because the following stages
- * depend on its success. The controller repeats the pass after a back-off. */
+/* Carries out the plan for a job; see run.h. A failed stage is the last one, because the following
+ * stages depend on its success. The controller repeats the pass after a backoff. */
 #include "engine/controllers/job/run.h"
 
 #include "base/mem.h"
@@ -45,7 +45,7 @@ struct call {
     const struct job_action *action;
 };
 
-/* Waits for the pod, unless the informer shows it already. */
+/* Lets the next pass wait for the created pod, unless the informer shows it already. */
 static void await_pod(struct job_run *run, const struct json *pod)
 {
     const struct kube_object *seen = kube_informer_get(
@@ -62,9 +62,9 @@ static void on_job_run_answer(void *context, struct json *object, const struct e
     enum job_action_type type = call->action->type;
     /* The object is gone or has changed: the informer will show that, and the next pass decides
      * again. */
-    bool settled =
+    bool is_ignored =
         err && type != JOB_CREATE_POD && (err->code == ERR_NOT_FOUND || err->code == ERR_CONFLICT);
-    if (err && !settled)
+    if (err && !is_ignored)
         pass->failed = true;
     if (type == JOB_CREATE_POD && err) {
         kube_pass_event(pass, true, "FailedCreate", "Error creating: %s", err->message);

@@ -1,4 +1,4 @@
-/* Reads jobs and their pods. Pure. */
+/* Reads jobs and their pods for one pass; see internal.h. Pure. */
 #include "engine/controllers/job/internal.h"
 
 #include "base/mem.h"
@@ -7,8 +7,8 @@
 #include "kube/condition.h"
 #include "kube/object.h"
 
-/* How long a pod that was deleted with a grace period of 0 may still run. If its node exists, the
- * node has reported the end by then. */
+/* A pod that was deleted with a grace period of 0 counts as ended after this time. If its node
+ * exists, the node has reported the end by then. */
 enum { FORCED_MS = 10 * 1000 };
 
 void job_spec_read(const struct json *job, struct job_spec *ret)
@@ -67,14 +67,15 @@ static int64_t job_read_restarts(const struct json *pod)
     return sum;
 }
 
-/* A node reports how a pod ended before it confirms the deletion with a grace period of 0. So a pod
- * with that grace period and without a report has either never started, or a user deleted it with a
- * grace period of 0. In the second case it may still run. If its node is gone, its end is never
- * reported. */
-static enum job_pod_state read_state(const struct json *pod, int64_t now_ms, int64_t *ret_certain)
+/* Returns the state of the pod, and sets its forced_end_ms. A node reports how a pod ended before
+ * it confirms the deletion with a grace period of 0. So a pod with that grace period and without a
+ * report has either never started, or a user deleted it with a grace period of 0. In the second
+ * case the pod may still run. If its node is gone, its end is never reported. */
+static enum job_pod_state read_state(const struct json *pod, int64_t now_ms,
+                                     int64_t *ret_forced_end_ms)
 {
     const char *phase = json_get_string(json_get(pod, "status"), "phase", "");
-    *ret_certain = 0;
+    *ret_forced_end_ms = 0;
     if (str_eq(phase, "Succeeded"))
         return JOB_POD_SUCCEEDED;
     if (str_eq(phase, "Failed"))
@@ -85,15 +86,15 @@ static enum job_pod_state read_state(const struct json *pod, int64_t now_ms, int
         return JOB_POD_LEAVING;
     if (!str_eq(phase, "Running"))
         return JOB_POD_FAILED;
-    *ret_certain = kube_meta_deleting_ms(pod) + FORCED_MS;
-    return now_ms < *ret_certain ? JOB_POD_LEAVING : JOB_POD_FAILED;
+    *ret_forced_end_ms = kube_meta_deleting_ms(pod) + FORCED_MS;
+    return now_ms < *ret_forced_end_ms ? JOB_POD_LEAVING : JOB_POD_FAILED;
 }
 
 void job_pod_read(const struct json *pod, int64_t now_ms, struct job_pod *ret)
 {
     const char *phase = json_get_string(json_get(pod, "status"), "phase", "");
-    int64_t certain_ms;
-    enum job_pod_state state = read_state(pod, now_ms, &certain_ms);
+    int64_t forced_end_ms;
+    enum job_pod_state state = read_state(pod, now_ms, &forced_end_ms);
     *ret = (struct job_pod){
         .json = pod,
         .uid = kube_meta_uid(pod),
@@ -105,7 +106,7 @@ void job_pod_read(const struct json *pod, int64_t now_ms, struct job_pod *ret)
         .index = read_index(pod),
         .created_ms = kube_meta_created_ms(pod),
         .ended_ms = read_end(pod),
-        .certain_ms = certain_ms,
+        .forced_end_ms = forced_end_ms,
         .restarts = job_read_restarts(pod),
     };
 }

@@ -14,7 +14,7 @@
 
 enum { NOW_S = 1700000000 };
 
-static const struct engine_seal SEAL = {api_seal, NULL};
+static const struct engine_signer SIGNER = {api_sign, NULL};
 
 static struct token_claims claims_of_builder(void)
 {
@@ -31,26 +31,27 @@ static const char *make(struct arena *arena, const struct token_claims *claims)
 {
     const char *token = NULL;
     struct err err = ERR_INIT;
-    assert_int_equal(token_make(arena, &SEAL, claims, &token, &err), 0);
+    assert_int_equal(token_make(arena, &SIGNER, claims, &token, &err), 0);
     return token;
 }
 
 /* Returns a token with any header and payload and a valid signature. */
 static const char *forge(struct arena *arena, const char *header, const char *payload)
 {
-    unsigned char seal[ENGINE_SEAL_SIZE];
-    const char *sealed =
+    unsigned char signature[ENGINE_SIGNATURE_SIZE];
+    const char *signed_text =
         arena_printf(arena, "%s.%s", base64_encode_url(arena, header, strlen(header)),
                      base64_encode_url(arena, payload, strlen(payload)));
-    api_seal(NULL, sealed, strlen(sealed), seal, NULL);
-    return arena_printf(arena, "%s.%s", sealed, base64_encode_url(arena, seal, sizeof(seal)));
+    api_sign(NULL, signed_text, strlen(signed_text), signature, NULL);
+    return arena_printf(arena, "%s.%s", signed_text,
+                        base64_encode_url(arena, signature, sizeof(signature)));
 }
 
 static const char *refusal(struct arena *arena, const char *token, int64_t now_s)
 {
     struct token_claims claims;
     struct err err = ERR_INIT;
-    int r = token_verify(arena, &SEAL, token, now_s, &claims, &err);
+    int r = token_verify(arena, &SIGNER, token, now_s, &claims, &err);
     assert_int_equal(r, -ERR_UNAUTHORIZED);
     return arena_strdup(arena, err.message);
 }
@@ -59,7 +60,8 @@ static void test_round_trip(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct token_claims claims = claims_of_builder(), back;
-    assert_int_equal(token_verify(arena, &SEAL, make(arena, &claims), NOW_S + 599, &back, NULL), 0);
+    assert_int_equal(token_verify(arena, &SIGNER, make(arena, &claims), NOW_S + 599, &back, NULL),
+                     0);
     assert_string_equal(back.namespace_, "default");
     assert_string_equal(back.account, "builder");
     assert_string_equal(back.account_uid, "uid-1");
@@ -67,7 +69,7 @@ static void test_round_trip(void **state)
     assert_string_equal(back.pod_uid, "uid-2");
     assert_int_equal(back.expires_s, NOW_S + 600);
     claims.pod = NULL;
-    assert_int_equal(token_verify(arena, &SEAL, make(arena, &claims), NOW_S, &back, NULL), 0);
+    assert_int_equal(token_verify(arena, &SIGNER, make(arena, &claims), NOW_S, &back, NULL), 0);
     assert_null(back.pod);
 }
 
@@ -90,7 +92,7 @@ static void test_audience(void **state)
     assert_string_equal(refusal(arena, make(arena, &claims), NOW_S),
                         "the token has another audience");
     json_append(audiences, json_string(arena, TOKEN_ISSUER));
-    assert_int_equal(token_verify(arena, &SEAL, make(arena, &claims), NOW_S, &back, NULL), 0);
+    assert_int_equal(token_verify(arena, &SIGNER, make(arena, &claims), NOW_S, &back, NULL), 0);
 }
 
 /* A token with a changed letter, a missing part or an added part is rejected. */
@@ -127,7 +129,7 @@ static void test_forged(void **state)
         "\"uid\":\"uid-1\"}}}";
     struct token_claims claims;
     assert_int_equal(
-        token_verify(arena, &SEAL, forge(arena, header, payload), NOW_S, &claims, NULL), 0);
+        token_verify(arena, &SIGNER, forge(arena, header, payload), NOW_S, &claims, NULL), 0);
     /* Algorithm none, with and without a signature. */
     static const char none[] = "{\"alg\":\"none\"}";
     assert_string_equal(refusal(arena, forge(arena, none, payload), NOW_S),
@@ -141,10 +143,14 @@ static void test_forged(void **state)
     static const struct {
         const char *what, *with, *reason;
     } rows[] = {
-        {"\"iss\":\"https:", "\"iss\":\"http:", "the token does not belong to a service account"},
-        {"sub\":\"system:", "sub\":\"System:", "the token does not belong to a service account"},
-        {"default:builder", "default:other", "the token does not belong to a service account"},
-        {"\"uid\":\"uid-1\"", "\"uid\":\"\"", "the token does not belong to a service account"},
+        {"\"iss\":\"https:", "\"iss\":\"http:",
+         "the token is not that of a service account of this cluster"},
+        {"sub\":\"system:", "sub\":\"System:",
+         "the token is not that of a service account of this cluster"},
+        {"default:builder", "default:other",
+         "the token is not that of a service account of this cluster"},
+        {"\"uid\":\"uid-1\"", "\"uid\":\"\"",
+         "the token is not that of a service account of this cluster"},
         {"\"exp\":1700000600", "\"exp\":\"never\"", "the token has expired"},
         {"\"nbf\":1700000000", "\"nbf\":null", "the token is not valid yet"},
         {"\"aud\":[\"", "\"aud\":\"", "the token cannot be read"},
@@ -166,16 +172,15 @@ static void test_size(void **state)
     const char *token = NULL, *longest = NULL;
     char *name = arena_zalloc(arena, TOKEN_MAX);
     claims.pod = name;
-    for (size_t size = 0; token_make(arena, &SEAL, &claims, &token, NULL) == 0; size++) {
+    for (size_t size = 0; token_make(arena, &SIGNER, &claims, &token, NULL) == 0; size++) {
         longest = token;
         name[size] = 'p';
     }
     assert_in_range(strlen(longest), TOKEN_MAX - 8, TOKEN_MAX);
-    assert_int_equal(token_verify(arena, &SEAL, longest, NOW_S, &back, NULL), 0);
-    assert_int_equal(token_make(arena, &SEAL, &claims, &token, NULL), -ERR_TOO_LARGE);
+    assert_int_equal(token_verify(arena, &SIGNER, longest, NOW_S, &back, NULL), 0);
+    assert_int_equal(token_make(arena, &SIGNER, &claims, &token, NULL), -ERR_TOO_LARGE);
     memset(name, 'h', TOKEN_MAX - 1);
-    assert_string_equal(refusal(arena, forge(arena, name, "{}"), NOW_S),
-                        "the token does not have three parts");
+    assert_string_equal(refusal(arena, forge(arena, name, "{}"), NOW_S), "the token is too long");
 }
 
 int main(void)

@@ -195,7 +195,7 @@ static void test_without_effect(void **state)
     struct answer answer = api_post(api, PODS "?fieldValidation=Strict", CLASSED);
     assert_int_equal(answer.status, 201);
     assert_string_equal(answer.warning, "299 - \"spec.runtimeClassName: not supported here: there "
-                                        "is one way to run containers\"");
+                                        "is only one way to run containers\"");
     answer = api_merge(api, PODS "/p", "{\"metadata\":{\"labels\":{\"a\":\"b\"}}}");
     assert_int_equal(answer.status, 200);
     assert_string_equal(answer.warning, "");

@@ -62,8 +62,8 @@ static const struct row {
     {CORE "services", 28000,
      "{'metadata':{'name':'many'},'spec':{'type':'NodePort','ports':[<{'name':'p#','port':#}>]}}",
      422,
-     "Service \"many\" is invalid: [spec.ports[2768].nodePort: Invalid value: 0: provided port is "
-     "not in the valid range.",
+     "Service \"many\" is invalid: [spec.ports[2768].nodePort: Invalid value: 0: all ports of the "
+     "range 30000-32767 are taken",
      NULL, NULL},
     {CORE "services", 100000,
      "{'metadata':{'name':'many'},'spec':{'ipFamilies':['IPv4',<'IPv4'>],'ports':[{'port':1}]}}",

@@ -294,11 +294,11 @@ static void test_overcommit(void **state)
     assert_false(overcommit_is_one_machine(machine, other));
     assert_null(overcommit_message(arena, &view, 0, &none));
     assert_string_equal(overcommit_message(arena, &view, 1, &little),
-                        "the nodes of this machine share it: their pods ask for 4001m of cpu, and "
-                        "it has 4");
+                        "the nodes of this machine share its resources: their pods request 4001m "
+                        "cpu, but it has only 4");
     assert_string_equal(overcommit_message(arena, &view, 0, &large),
-                        "the nodes of this machine share it: their pods ask for 9Gi of memory, and "
-                        "it has 8Gi");
+                        "the nodes of this machine share its resources: their pods request 9Gi "
+                        "memory, but it has only 8Gi");
     /* A node may offer another amount than its machine has. Annotations then have the machine's
      * amount. */
     json_set(arena, machine, "metadata",
@@ -306,8 +306,8 @@ static void test_overcommit(void **state)
                               "'trainyard.dev/machine-memory': '2Gi'}}"));
     assert_null(overcommit_message(arena, &view, 0, &little));
     assert_string_equal(overcommit_message(arena, &view, 0, &large),
-                        "the nodes of this machine share it: their pods ask for 9Gi of memory, and "
-                        "it has 2Gi");
+                        "the nodes of this machine share its resources: their pods request 9Gi "
+                        "memory, but it has only 2Gi");
     json_remove(machine, "metadata");
     /* A node without a machineID counts as its own machine. */
     json_remove(json_get(machine, "status"), "nodeInfo");

@@ -462,7 +462,7 @@ static void test_log(void **state)
     fclose(file);
     const char *line = strstr(text, "default/broken");
     assert_non_null(line);
-    assert_non_null(strstr(line, "nested deeper than 128"));
+    assert_non_null(strstr(line, "nested more than 128 levels deep"));
     assert_non_null(strstr(line, "kubectl delete"));
     assert_null(strstr(strchr(line, '\n'), "default/broken"));
 }

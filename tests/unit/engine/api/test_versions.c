@@ -119,8 +119,8 @@ static void test_list_of_replicas(void **state)
         assert_string_equal(
             answer_at(api, &answer, "message"),
             "TFJob.kubeflow.org \"j\" is invalid: spec.replicaSpecs: Forbidden: the "
-            "list with tfReplicaType is the form of v1alpha1, which is no longer "
-            "read. Since v1beta1 the roles are a map:\n"
+            "list with tfReplicaType is the format of v1alpha1, which is no longer supported. "
+            "Since v1beta1 the replica types are a map:\n"
             "\n"
             "apiVersion: kubeflow.org/v1\n"
             "kind: TFJob\n"

@@ -227,7 +227,7 @@ static void test_of_a_pod(void **state)
     pod = with(pod, "{'metadata':{'deletionGracePeriodSeconds':0}}");
     assert_false(claim_is_used_by(claim, pod));
     const struct json *volume = claim_make_volume(arena, claim, NULL);
-    assert_string_equal(kube_meta_annotation(volume, CLAIM_WHERE), "d/pvc-u");
+    assert_string_equal(kube_meta_annotation(volume, VOLUME_DIRECTORY_ANNOTATION), "d/pvc-u");
 }
 
 static enum volume_step volume_next(const struct json *volume, const struct json *claim)

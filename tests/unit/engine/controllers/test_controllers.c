@@ -305,7 +305,8 @@ static void test_owner_elsewhere(void **state)
     api_delete(api, "/api/v1/namespaces/team/configmaps/far", NULL);
     api_run(api, 1000);
     assert_int_equal(api_get(api, "/api/v1/persistentvolumes/wide").status, 200);
-    assert_true(told(api, "default", "OwnerRefInvalidNamespace", "is of a kind in namespaces"));
+    assert_true(told(api, "default", "OwnerRefInvalidNamespace",
+                     "is namespaced, but this object is cluster-scoped"));
 }
 
 /* If a namespace's account or certificate was deleted, it is created again, with the content of

@@ -419,7 +419,7 @@ static void test_warnings(void **state)
                                         ",{'name':'v2','served':true,'storage':false,'schema':"
                                         "{'openAPIV3Schema':{'type':'object'}}}")));
     assert_int_equal(answer.status, 422);
-    assert_non_null(strstr(answer_message(&answer), "this server asks no webhooks"));
+    assert_non_null(strstr(answer_message(&answer), "this server calls no conversion webhooks"));
 }
 
 /* One part too many, and nesting deeper than the limit of JSON. */

@@ -216,8 +216,7 @@ static void refused_takes_nothing(void **state)
         make(api, "a", arena_printf(api->arena, "{'type':'NodePort','ports':[%s]}", ports.data));
     assert_string_equal(answer_message(&answer),
                         "Service \"a\" is invalid: spec.ports[2768].nodePort: Invalid value: 0: "
-                        "provided port is not in the valid range. The range of valid ports is "
-                        "30000-32767");
+                        "all ports of the range 30000-32767 are taken");
     assert_int_equal(make(api, "a", "{'type':'NodePort','ports':[{'port':1}]}").status, 201);
 }
 

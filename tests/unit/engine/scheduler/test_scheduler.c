@@ -124,10 +124,11 @@ static void test_shared_ports(void **state)
     struct node_usage used;
     node_usage_of_pod(tree("{\"spec\":" LISTENS "}"), &used);
     plain[0].used = apart[0].used = &used;
-    assert_string_equal(pick(LISTENS, plain, 2),
-                        "0/2 nodes are available: 2 node(s) didn't have free ports for the "
-                        "requested pod ports (pods share the ports of this machine, which forbids "
-                        "namespaces).");
+    assert_string_equal(
+        pick(LISTENS, plain, 2),
+        "0/2 nodes are available: 2 node(s) didn't have free ports for the "
+        "requested pod ports (pods share the ports of this machine, because it forbids network "
+        "namespaces).");
     assert_string_equal(pick("{}", plain, 2), "b");
     assert_string_equal(pick(LISTENS, apart, 2), "b");
     node_usage_release(&used);

@@ -31,7 +31,7 @@ static struct node_usage usage_of(const struct json *requests)
 #define TOO_SMALL                                                                                  \
     "The cluster is too small for this even when it is empty: run 'trainyard down', then "         \
     "'trainyard up "
-#define PRETENDED " (--fake-gpus counts GPUs that are not there, to try jobs out)"
+#define PRETENDED " (--fake-gpus offers GPUs that do not exist, to try jobs out)"
 
 static void test_table(void **state)
 {

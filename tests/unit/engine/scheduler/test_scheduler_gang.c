@@ -194,13 +194,13 @@ static void test_table(void **state)
         /* minResources counts for a group that has not started. */
         {"{'minMember': 1, 'minResources': {'cpu': 4}}", 0, TWO, "[{'cpu': 1}]", "a"},
         {"{'minMember': 1, 'minResources': {'cpu': '4500m'}}", 0, TWO, "[{'cpu': 1}]",
-         "pod group \"g\" needs 4500m cpu at once; 4 is free"},
+         "pod group \"g\" needs 4500m cpu at once, but only 4 is free"},
         {"{'minMember': 1, 'minResources': {'cpu': 3}}", 0,
          "[{'name': 'a', 'cpu': 2}, {'name': 'b', 'cpu': 2, 'cordoned': true}]", "[{'cpu': 1}]",
-         "pod group \"g\" needs 3 cpu at once; 2 is free"},
+         "pod group \"g\" needs 3 cpu at once, but only 2 is free"},
         {"{'minMember': 1, 'minResources': {'memory': '2Gi'}}", 0,
          "[{'name': 'a', 'memory': '1Gi'}]", "[{}]",
-         "pod group \"g\" needs 2Gi memory at once; 1Gi is free"},
+         "pod group \"g\" needs 2Gi memory at once, but only 1Gi is free"},
         {"{'minMember': 2, 'minResources': {'cpu': 6}}", 0, TWO, "[{'cpu': 3}, {'cpu': 3}]",
          "pod group \"g\" needs 2 pods at once, but none fits: 0/2 nodes are available: 2 "
          "Insufficient cpu." TOO_SMALL "--cpus 3'"},

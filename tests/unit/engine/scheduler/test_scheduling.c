@@ -210,8 +210,8 @@ static void test_overcommitment(void **state)
     api_run(api, 1000);
     assert_string_equal(node_of(api, "b"), "n2");
     assert_string_equal(event(api, "OverCommitted"),
-                        "the nodes of this machine share it: their pods ask for 4 of cpu, and it "
-                        "has 2");
+                        "the nodes of this machine share its resources: their pods request 4 cpu, "
+                        "but it has only 2");
     struct answer events = api_get(api, "/api/v1/events?fieldSelector=reason%3DOverCommitted");
     /* that of the pod, and that of the node */
     assert_int_equal(json_count(json_get(events.json, "items")), 2);
@@ -279,7 +279,7 @@ static void test_advice(void **state)
                         "0/1 nodes are available: 1 Insufficient nvidia.com/gpu. preemption: 0/1 "
                         "nodes are available: 1 Preemption is not helpful for scheduling. No node "
                         "has a GPU: run 'trainyard down', then 'trainyard up --fake-gpus 1' "
-                        "(--fake-gpus counts GPUs that are not there, to try jobs out)");
+                        "(--fake-gpus offers GPUs that do not exist, to try jobs out)");
 }
 
 /* Two nodes on one machine with two devices. */

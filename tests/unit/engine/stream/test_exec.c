@@ -82,9 +82,9 @@ static void start_lines(struct world *world, bool in, bool out, bool errors)
     for (int i = 0; i < LINES; i++)
         if (wanted[i])
             world->lines[i] = memory_stream_new(world->line.loop, &world->line_closed[i]);
-    const struct engine_pod_lines lines = {in ? &world->lines[IN]->stream : NULL,
-                                           out ? &world->lines[OUT]->stream : NULL,
-                                           errors ? &world->lines[ERRORS]->stream : NULL};
+    const struct engine_pod_streams lines = {in ? &world->lines[IN]->stream : NULL,
+                                             out ? &world->lines[OUT]->stream : NULL,
+                                             errors ? &world->lines[ERRORS]->stream : NULL};
     world->handler->started(world->context, &lines);
     run(world);
 }
@@ -247,7 +247,7 @@ static int setup(void **state)
     struct engine_pod_backend backend = {.run = on_run,
                                          .run_resize = on_resize,
                                          .run_close = on_run_close,
-                                         .run_last_words = on_last_words,
+                                         .run_drain = on_last_words,
                                          .context = world};
     api_line_open(&world->line, &backend, "test:1");
     spdy_writer_init(&world->writer);
