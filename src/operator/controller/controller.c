@@ -1,6 +1,6 @@
-/* Runs the controller's loop. A change that an informer shows is stored in the cache, and its job
- * is added to the queue. Each job from the queue is reconciled, and its plan is carried out. The
- * reconcile makes all decisions. */
+/* Runs the controller of one kind; see controller.h. A change that an informer shows is stored in
+ * the cache, and the job is added to the queue. Each job from the queue is reconciled, and its plan
+ * is carried out. The reconcile makes all decisions. */
 #include "operator/controller/controller.h"
 
 #include "operator/controller/host_ports_share.h"
@@ -62,8 +62,8 @@ static void on_job(void *context, struct kube_object *old, struct kube_object *n
         workqueue_add(controller->queue, key);
 }
 
-static void on_part(void *context, enum job_part part, struct kube_object *old,
-                    struct kube_object *new_)
+static void on_part_changed(void *context, enum job_part part, struct kube_object *old,
+                            struct kube_object *new_)
 {
     struct training_controller *controller = context;
 
@@ -85,7 +85,8 @@ static const struct json *find_group(struct plan_run *run)
     return group ? kube_pass_hold(&run->pass, group) : NULL;
 }
 
-/* Collects the job and its objects. The run holds references to them until it ends. */
+/* Collects the job and its objects from the cache. The run holds references to them until it is
+ * freed. */
 static struct training_observed controller_observe(struct training_controller *controller,
                                                    struct plan_run *run)
 {
@@ -139,8 +140,8 @@ static void on_pass_done(void *context, struct kube_pass *pass)
 }
 
 /* Tells the progress reader which pod reports the job's progress. */
-static void see_progress(struct training_controller *controller, const struct plan_run *run,
-                         const struct training_observed *observed)
+static void observe_progress_pod(struct training_controller *controller, const struct plan_run *run,
+                                 const struct training_observed *observed)
 {
     int port = 0;
     const struct json *pod = NULL;
@@ -198,7 +199,7 @@ static void start_run(struct training_controller *controller, struct job_entry *
     if (run->plan.host_ports)
         host_ports_share_set(&controller->host_ports, job, run->plan.host_ports,
                              run->plan.host_port_count);
-    see_progress(controller, run, &observed);
+    observe_progress_pod(controller, run, &observed);
     kube_pass_start(&run->pass);
 }
 
@@ -281,7 +282,7 @@ training_controller_new(struct loop *loop, struct http_transport *transport,
                                                options->dialer ? options->dialer : &by_address);
     controller->queue = workqueue_new(loop, options->jobs_max ? options->jobs_max : JOBS_MAX,
                                       controller_reconcile_job, controller);
-    job_watch_start(&controller->watch, controller->client, kind, options, on_job, on_part,
+    job_watch_start(&controller->watch, controller->client, kind, options, on_job, on_part_changed,
                     controller);
     host_ports_share_start(&controller->host_ports, controller->watch.jobs);
     return controller;

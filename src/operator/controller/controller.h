@@ -30,7 +30,8 @@ struct training_controller_options {
     /* The port table for hostNetwork, which all controllers of a process share. It must outlive
      * them. NULL: a table of the default range. */
     struct host_ports *host_ports;
-    /* Connects to pods for their progress. It is copied. NULL: TCP to the pod's address. */
+    /* Connects to pods for their progress. The struct is copied; its context must outlive the
+     * controller. NULL: TCP to the pod's address. */
     const struct training_dialer *dialer;
     const struct training_claims *claims; /* copied; NULL: claims have no data on this machine */
     struct prometheus *metrics;           /* must outlive the controller; NULL: no metrics */
@@ -46,12 +47,15 @@ training_controller_new(struct loop *loop, struct http_transport *transport,
 /* Frees the controller at once and cancels all calls. */
 struct training_controller *training_controller_free(struct training_controller *controller);
 
-/* The state of a controller. It works after every resource that it needs has been listed once. */
+/* The state of a controller. A controller works after every resource that it needs has been listed
+ * once. */
 struct training_controller_view {
     /* The first resource that has not been listed yet. NULL: the controller works. */
     const struct kube_resource *waits_for;
-    const struct err *failure; /* the last error of that list; NULL: no answer yet */
-    size_t queued, jobs, pods, services;
+    /* The last error of the list of `waits_for`, valid until the loop runs. NULL: no error yet. */
+    const struct err *failure;
+    size_t queued;               /* jobs that wait for a reconcile */
+    size_t jobs, pods, services; /* objects in the cache */
 };
 struct training_controller_view
 training_controller_inspect(const struct training_controller *controller);

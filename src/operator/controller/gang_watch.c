@@ -9,7 +9,8 @@
 
 struct gang_watch {
     const struct training_kind *kind;
-    char *scheduler, *missing;
+    char *scheduler;
+    char *missing; /* the memory of gang.missing */
     struct training_gang gang;
     struct kube_informer *groups;
 };
@@ -89,7 +90,7 @@ static char *missing_text(const struct gang_watch *watch, const struct err *fail
         return mem_printf("the server does not know %s (%s); install them with the scheduler, or "
                           "run the operator without a gang scheduler",
                           resource, watch->gang.resource->version);
-    return mem_printf("the operator may not read %s: %s", resource, failure->message);
+    return mem_printf("the operator is not allowed to read %s: %s", resource, failure->message);
 }
 
 const struct training_gang *gang_watch_inspect(struct gang_watch *watch)
@@ -105,6 +106,6 @@ const struct training_gang *gang_watch_inspect(struct gang_watch *watch)
         log_warning(watch->kind->controller_name, "jobs wait for their PodGroups: %s",
                     watch->missing);
     else
-        log_info(watch->kind->controller_name, "PodGroups are there: jobs go on");
+        log_info(watch->kind->controller_name, "PodGroups are available: jobs continue");
     return &watch->gang;
 }

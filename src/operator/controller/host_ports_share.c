@@ -1,4 +1,4 @@
-/* Reports the ports of a controller's jobs; see host_ports_share.h. */
+/* Reports the ports of a controller's jobs to the table of node ports; see host_ports_share.h. */
 #include "operator/controller/host_ports_share.h"
 
 #include "operator/reconcile/host_network.h"
@@ -9,10 +9,10 @@
 #include <stdlib.h>
 
 enum {
-    SYNC_POLL_MS = 20,
-    /* How long to wait for the reports of other controllers before ports are assigned. The limit is
+    SYNC_POLL_MS = 20, /* interval of checking whether the jobs have been listed */
+    /* Limits the wait for the reports of other controllers before ports are assigned. The limit is
      * needed, because the controller of a kind that is not installed never reports. */
-    OTHERS_MS = 10 * 1000,
+    REPORT_WAIT_MS = 10 * 1000,
 };
 
 static void share_report(struct host_ports_share *share)
@@ -35,10 +35,10 @@ static void on_share_timer(struct loop_timer *timer)
 void host_ports_share_init(struct host_ports_share *share, struct loop *loop,
                            const struct training_kind *kind, struct host_ports *ports)
 {
-    *share = (struct host_ports_share){.kind = kind, .made_ms = loop_now_ms(loop)};
+    *share = (struct host_ports_share){.kind = kind, .created_ms = loop_now_ms(loop)};
     if (!ports)
-        share->own = host_ports_new(HOST_PORTS_FIRST, HOST_PORTS_LAST);
-    share->ports = ports ? ports : share->own;
+        share->own_table = host_ports_new(HOST_PORTS_FIRST, HOST_PORTS_LAST);
+    share->ports = ports ? ports : share->own_table;
     host_ports_expect_report(share->ports);
     loop_timer_init(loop, &share->timer, on_share_timer);
 }
@@ -56,7 +56,7 @@ void host_ports_share_release(struct host_ports_share *share)
     loop_timer_stop(&share->timer);
     share_report(share);
     host_ports_forget(share->ports, prefix);
-    host_ports_free(share->own);
+    host_ports_free(share->own_table);
 }
 
 void host_ports_share_set(struct host_ports_share *share, const struct kube_object *job,
@@ -90,7 +90,7 @@ void host_ports_share_observe(struct host_ports_share *share, const struct kube_
 const struct host_ports *host_ports_share_table(struct host_ports_share *share)
 {
     if (host_ports_all_reported(share->ports) ||
-        loop_now_ms(share->timer.loop) > share->made_ms + OTHERS_MS)
+        loop_now_ms(share->timer.loop) > share->created_ms + REPORT_WAIT_MS)
         return share->ports;
     return NULL;
 }

@@ -1,5 +1,5 @@
 /* Connects a controller to the table of node ports: reports the ports of its jobs, and waits for
- * the reports of the other controllers. The controller uses it on its loop thread. */
+ * the reports of the other controllers. Must be used on the loop thread of the controller. */
 #ifndef TRAINYARD_OPERATOR_CONTROLLER_HOST_PORTS_SHARE_H
 #define TRAINYARD_OPERATOR_CONTROLLER_HOST_PORTS_SHARE_H
 
@@ -9,23 +9,29 @@
 #include "operator/reconcile/host_ports.h"
 
 struct host_ports_share {
-    struct host_ports *ports, *own; /* `own`: a table that this share created and frees, or NULL */
+    struct host_ports *ports;     /* the table */
+    struct host_ports *own_table; /* equal to `ports` if the share created the table, or NULL */
     const struct training_kind *kind;
     struct kube_informer *jobs;
-    bool reported; /* the ports of this controller's jobs were reported */
-    int64_t made_ms;
+    bool reported;      /* the ports of this controller's jobs were reported */
+    int64_t created_ms; /* the loop's clock when the share was created */
     struct loop_timer timer;
 };
 
-/* `ports` NULL: creates a table for this controller alone. */
+/* Registers the controller at the table. `ports` NULL: creates a table for this controller alone.
+ */
 void host_ports_share_init(struct host_ports_share *share, struct loop *loop,
                            const struct training_kind *kind, struct host_ports *ports);
+/* Removes the ports of all jobs of the kind from the table. Other controllers do not wait for the
+ * report any more. */
 void host_ports_share_release(struct host_ports_share *share);
 
-/* Waits until these jobs have been listed, and then reports all their ports. */
+/* Starts to wait until these jobs have been listed. Then it reports that all their ports are in the
+ * table. */
 void host_ports_share_start(struct host_ports_share *share, struct kube_informer *jobs);
 
-/* Must be called when the informer shows the job, or with `gone` when the job is deleted. */
+/* Must be called when the informer shows a new or changed job, and with `gone` when the job is
+ * deleted. */
 void host_ports_share_observe(struct host_ports_share *share, const struct kube_object *job,
                               bool gone);
 /* Must be called after the reconcile has decided which ports the job holds. */

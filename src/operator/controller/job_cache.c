@@ -1,4 +1,4 @@
-/* Caches the objects of each job for the controller; see job_cache.h. */
+/* Implements the cache of the jobs' objects; see job_cache.h. */
 #include "operator/controller/job_cache.h"
 
 #include "operator/kind/training_job.h"
@@ -9,10 +9,10 @@
 
 #include <stdlib.h>
 
-/* Enough for one event per replica and 1000 events of the job. At the limit all records are
- * dropped. */
+/* Limits the records of a job to one event per replica and 1000 events of the job. At the limit all
+ * records are dropped, and an event may be reported again. */
 enum { RECORDED_EVENTS_MAX = TRAINING_REPLICAS_MAX + 1000 };
-/* Time between attempts while the server does not answer. */
+/* The shortest and the longest wait between passes while the server does not answer. */
 enum { WAIT_MIN_MS = 50, WAIT_MAX_MS = 5000 };
 
 void job_cache_init(struct job_cache *cache, job_cache_changed *changed, void *context)
@@ -81,8 +81,9 @@ const char *job_entry_rejection(const struct job_entry *entry, const struct json
     return entry->rejected_generation == generation_of(job) ? entry->rejection : NULL;
 }
 
-/* Drops all data that does not come from informers. */
-static void forget_own(struct job_entry *entry)
+/* Drops what the controller remembers about the job: everything except the objects with its labels.
+ */
+static void drop_controller_data(struct job_entry *entry)
 {
     job_entry_drop_gone(entry, entry->gone.count);
     release_objects(&entry->parts[JOB_UNMATCHED_PODS]); /* the pods cannot be released any more */
@@ -96,7 +97,7 @@ static void forget_own(struct job_entry *entry)
 
 static void job_entry_free(struct job_entry *entry)
 {
-    forget_own(entry);
+    drop_controller_data(entry);
     for (int part = 0; part < JOB_PARTS; part++)
         release_objects(&entry->parts[part]);
     map_release(&entry->recorded_events);
@@ -138,7 +139,7 @@ void job_cache_forget(struct job_cache *cache, const char *key)
 
     if (!entry)
         return;
-    forget_own(entry);
+    drop_controller_data(entry);
     for (int part = 0; part < JOB_PARTS; part++) {
         if (entry->parts[part].count > 0)
             return;
@@ -185,9 +186,10 @@ static void entry_remove(struct job_entry *entry, enum job_part part, const char
         kube_object_unref(held);
 }
 
-/* Moves an object in one of the maps from its old job to its new job. */
-static void change_place(struct job_cache *cache, enum job_part part, const char *old_key,
-                         struct kube_object *old, const char *new_key, struct kube_object *new_)
+/* Updates one of the maps after a change: removes the object from the job with old_key, and stores
+ * it in the job with new_key. A key is NULL if there is no such job. */
+static void move_object(struct job_cache *cache, enum job_part part, const char *old_key,
+                        struct kube_object *old, const char *new_key, struct kube_object *new_)
 {
     struct job_entry *entry;
 
@@ -213,10 +215,10 @@ void job_cache_change(struct job_cache *cache, enum job_part part, struct kube_o
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
 
-    change_place(cache, part, old ? labelled_key(arena, old->json) : NULL, old,
-                 new_ ? labelled_key(arena, new_->json) : NULL, new_);
-    change_place(cache, JOB_UNMATCHED_PODS, old ? unmatched_key(arena, part, old->json) : NULL, old,
-                 new_ ? unmatched_key(arena, part, new_->json) : NULL, new_);
+    move_object(cache, part, old ? labelled_key(arena, old->json) : NULL, old,
+                new_ ? labelled_key(arena, new_->json) : NULL, new_);
+    move_object(cache, JOB_UNMATCHED_PODS, old ? unmatched_key(arena, part, old->json) : NULL, old,
+                new_ ? unmatched_key(arena, part, new_->json) : NULL, new_);
 }
 
 void job_entry_found(struct job_entry *entry, const struct json *pod, bool unmatched)

@@ -1,5 +1,5 @@
-/* Runs the informers of a controller: the jobs of its kind and their objects, each reduced to the
- * fields that are used. Used on the controller's loop thread. */
+/* Runs the informers of a controller: for the jobs of its kind and for their objects, each reduced
+ * to the fields that are used. Must be used on the controller's loop thread. */
 #ifndef TRAINYARD_OPERATOR_CONTROLLER_JOB_WATCH_H
 #define TRAINYARD_OPERATOR_CONTROLLER_JOB_WATCH_H
 
@@ -22,12 +22,14 @@ struct job_watch {
     void *context;
 };
 
+/* Starts the informers. Uses namespace_ and gang_scheduler of `options`. */
 void job_watch_start(struct job_watch *watch, struct kube_client *client,
                      const struct training_kind *kind,
                      const struct training_controller_options *options,
                      kube_informer_change *job_changed, job_watch_part_change *part_changed,
                      void *context);
-void job_watch_stop(struct job_watch *watch); /* must be called before the client is freed */
+/* Frees the informers. Must be called before the client is freed. */
+void job_watch_stop(struct job_watch *watch);
 
 /* Restarts every watch. Used if the watches do not show the controller's own writes in time. */
 void job_watch_resync(struct job_watch *watch);

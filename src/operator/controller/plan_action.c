@@ -1,5 +1,5 @@
-/* Runs the actions of a plan: makes the API call of each action and handles the answer. plan_run.c
- * starts the actions, several at once. */
+/* Runs the actions of a plan; see plan_run.h. Makes the API call of each action and handles the
+ * answer. plan_run.c starts the actions, several at once. */
 #include "operator/controller/plan_run.h"
 
 #include "operator/kind/training_job.h"
@@ -18,6 +18,8 @@ struct call {
     const struct training_action *action;
 };
 
+/* The properties of each type of action. `part` is the part of the job entry that contains the
+ * object, or JOB_PARTS for the job itself. */
 static const struct {
     enum plan_stage stage;
     enum verb verb;
@@ -81,7 +83,7 @@ static void fail_action(struct call *call, const struct err *err)
                         texts[ACTIONS[call->action->type].verb], err->message);
 }
 
-static void tell_done(const struct call *call)
+static void report_done(const struct call *call)
 {
     static const char *const texts[] = {"Created", "Updated", "Deleted", "Adopted", "Released"};
     const enum training_action_type type = call->action->type;
@@ -111,8 +113,8 @@ static void on_action_labelled(void *context, struct json *object, const struct 
     kube_pass_answered(&call->run->pass);
 }
 
-/* Adds the labels that our informers select to an object that the job controls. Another operator
- * created the object without them. */
+/* Adds the labels that the informers select to an object that the job controls. Another operator
+ * created the object without these labels. */
 static void set_labels(struct call *call)
 {
     struct plan_run *run = call->run;
@@ -125,8 +127,8 @@ static void set_labels(struct call *call)
                call->action->name, NULL, patch, on_action_labelled, call);
 }
 
-/* Whether the object has the job's labels but no controller. When the informer shows it, the
- * reconcile adopts it or reports why not. */
+/* Returns whether the object has the job's labels but no controller. When the informer shows the
+ * object, the reconcile adopts it or reports why not. */
 static bool is_to_be_adopted(const struct plan_run *run, const struct json *object)
 {
     return !kube_meta_controller(object) &&
@@ -134,8 +136,8 @@ static bool is_to_be_adopted(const struct plan_run *run, const struct json *obje
            str_eq(kube_meta_label(object, TRAINING_NAME_LABEL), run->pass.workload->name);
 }
 
-/* Handles an object that exists already. It may be ours, created by a call whose answer was lost.
- */
+/* Handles an object that exists already. It may belong to the job: an earlier call created it, and
+ * the answer of this call was lost. */
 static void on_existing(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;
@@ -166,20 +168,20 @@ static void on_existing(void *context, struct json *object, const struct err *er
     kube_pass_answered(&call->run->pass);
 }
 
-bool plan_action_is_final(const struct err *err)
+bool plan_error_is_final(const struct err *err)
 {
     return (err->code == ERR_INVALID || err->code == ERR_BAD_REQUEST) &&
            !strstr(err->message, "denied the request") && !strstr(err->message, "denied request");
 }
 
-/* Handles a pod that the server permanently rejects: this pass creates no other pod, and the next
- * pass, which follows at once, fails the job. */
-static void refuse_pod(struct call *call, const struct err *err)
+/* Handles a pod that the server permanently rejects: this pass creates no further objects, and the
+ * next pass fails the job. */
+static void note_rejected_pod(struct call *call, const struct err *err)
 {
     struct plan_run *run = call->run;
 
     run->pass.failed = true;
-    run->makes_nothing = true;
+    run->creates_nothing = true;
     job_entry_reject(
         run->entry, run->pass.workload->json,
         arena_printf(run->pass.arena, "spec.%s[%s].template: the API server refuses the pod: %s",
@@ -197,14 +199,14 @@ static void on_action_created(void *context, struct json *object, const struct e
                  call->action->name, on_existing, call);
         return;
     }
-    if (err && call->action->type == TRAINING_CREATE_POD && plan_action_is_final(err)) {
-        refuse_pod(call, err);
+    if (err && call->action->type == TRAINING_CREATE_POD && plan_error_is_final(err)) {
+        note_rejected_pod(call, err);
     } else if (err) {
         fail_action(call, err);
     } else {
         job_entry_await_object(run->entry, ACTIONS[call->action->type].part, object,
                                loop_now_ms(run->pass.loop));
-        tell_done(call);
+        report_done(call);
     }
     kube_pass_answered(&call->run->pass);
 }
@@ -217,7 +219,7 @@ static void on_action_deleted(void *context, struct json *object, const struct e
     if (err && !gone)
         fail_action(call, err);
     else if (!gone)
-        tell_done(call);
+        report_done(call);
     kube_pass_answered(&call->run->pass);
 }
 
@@ -233,7 +235,7 @@ static void on_action_changed(void *context, struct json *object, const struct e
     else if (err)
         fail_action(call, err);
     else if (verb == ADOPTS || verb == RELEASES)
-        tell_done(call);
+        report_done(call);
     kube_pass_answered(&call->run->pass);
 }
 
@@ -242,6 +244,8 @@ static void drop_unmatched(struct call *call)
     job_entry_drop_unmatched(call->run->entry, call->action->name);
 }
 
+/* Handles the answer about a pod whose release failed with a conflict. The next pass tries again,
+ * unless the pod is gone. */
 static void on_unmatched_pod_read(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;

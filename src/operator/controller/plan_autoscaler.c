@@ -1,7 +1,8 @@
-/* Carries out the autoscaler part of a plan, as one stage. Autoscalers are not watched. The last
- * written state is kept in memory, so a call is needed only when a job is first seen and when its
- * bounds or metrics change. A rejection is reported once, and the job runs without an autoscaler.
- * Servers before Kubernetes 1.23 have an older version of the object. */
+/* Carries out the autoscaler part of a plan, as one stage; see plan_run.h. Autoscalers are not
+ * watched. The last written state is kept in the job's entry, so a call is needed only when a job
+ * is first seen and when its bounds or metrics change. A rejection is reported once, and the job
+ * runs without an autoscaler. Servers before Kubernetes 1.23 have an older version of the object.
+ */
 #include "operator/controller/plan_run.h"
 #include "operator/reconcile/autoscaler.h"
 
@@ -36,17 +37,19 @@ static char *wanted_text(struct plan_run *run)
 
 bool plan_run_needs_autoscaler(struct plan_run *run)
 {
-    const char *settled = run->entry->autoscaler;
-    bool made = settled && strchr(settled, '{');
+    const char *written = run->entry->autoscaler;
+    bool has_autoscaler = written && strchr(written, '{'); /* JSON, not GONE */
 
-    if (!run->plan.autoscaler && !run->plan.autoscaler_goes && !made)
+    if (!run->plan.autoscaler && !run->plan.delete_autoscaler && !has_autoscaler)
         return false;
-    return !str_eq(settled, wanted_text(run));
+    return !str_eq(written, wanted_text(run));
 }
 
-static void autoscaler_end(struct plan_run *run, bool settled)
+/* Ends the stage. `done` means that the wanted state needs no further call; otherwise the pass is
+ * repeated. */
+static void autoscaler_end(struct plan_run *run, bool done)
 {
-    if (settled) {
+    if (done) {
         free(run->entry->autoscaler);
         run->entry->autoscaler = mem_strdup(wanted_text(run));
     } else {
@@ -62,10 +65,10 @@ static void autoscaler_report(struct plan_run *run, bool warning, const char *re
         kube_pass_event(&run->pass, warning, reason, "%s", message);
 }
 
-/* Ends the stage after an error. The next run tries again if the server did not answer, if another
+/* Ends the stage after an error. The next pass tries again if the server did not answer, if another
  * client has changed the autoscaler, or if the call is forbidden. A forbidden call may succeed
  * later: the server may not know a new definition everywhere yet, and a role may be added. */
-static void end_refused(struct plan_run *run, const struct err *err)
+static void autoscaler_end_failed(struct plan_run *run, const struct err *err)
 {
     bool silent = err->code == ERR_UNAVAILABLE || err->code == ERR_TIMEOUT ||
                   err->code == ERR_CANCELED || err->code == ERR_CONFLICT;
@@ -74,19 +77,19 @@ static void end_refused(struct plan_run *run, const struct err *err)
     if (!silent)
         autoscaler_report(run, true, "FailedAutoscaler",
                           arena_printf(run->pass.arena,
-                                       "spec.elasticPolicy.metrics: no autoscaler: %s",
+                                       "spec.elasticPolicy.metrics: the job has no autoscaler: %s",
                                        err->message));
     autoscaler_end(run, !again);
 }
 
-static void end_done(struct plan_run *run, const char *reason, const char *verb)
+static void autoscaler_end_done(struct plan_run *run, const char *reason, const char *verb)
 {
     kube_pass_event(&run->pass, false, reason, "%s HorizontalPodAutoscaler: %s", verb,
                     run->pass.workload->name);
     autoscaler_end(run, true);
 }
 
-/* ---- It shall be there ----------------------------------------------------------------------- */
+/* ---- Creating and updating ------------------------------------------------------------------- */
 
 static void autoscaler_create(struct plan_run *run);
 
@@ -97,9 +100,9 @@ static void on_autoscaler_changed(void *context, struct json *object, const stru
     if (err && err->code == ERR_NOT_FOUND)
         autoscaler_end(run, false);
     else if (err)
-        end_refused(run, err);
+        autoscaler_end_failed(run, err);
     else
-        end_done(run, "SuccessfulUpdateAutoscaler", "Updated");
+        autoscaler_end_done(run, "SuccessfulUpdateAutoscaler", "Updated");
 }
 
 static void autoscaler_change(struct plan_run *run)
@@ -112,21 +115,22 @@ static void autoscaler_change(struct plan_run *run)
                run->pass.workload->name, NULL, patch, on_autoscaler_changed, run);
 }
 
-static void on_present(void *context, struct json *object, const struct err *err)
+static void on_existing_autoscaler(void *context, struct json *object, const struct err *err)
 {
     struct plan_run *run = context;
 
     if (err && err->code == ERR_NOT_FOUND) {
-        autoscaler_end(run, false); /* it is gone already, and the next run creates it */
+        autoscaler_end(run, false); /* it is gone already, and the next pass creates it */
     } else if (err) {
-        end_refused(run, err);
+        autoscaler_end_failed(run, err);
     } else if (!kube_meta_is_controlled_by(object, run->pass.workload->uid)) {
         autoscaler_report(
             run, true, "FailedAutoscaler",
-            arena_printf(run->pass.arena,
-                         "spec.elasticPolicy.metrics: no autoscaler: HorizontalPodAutoscaler "
-                         "\"%s\" exists and does not belong to this job" TRAINING_NAME_TAKEN,
-                         run->pass.workload->name));
+            arena_printf(
+                run->pass.arena,
+                "spec.elasticPolicy.metrics: the job has no autoscaler: HorizontalPodAutoscaler "
+                "\"%s\" exists and does not belong to this job" TRAINING_NAME_TAKEN,
+                run->pass.workload->name));
         /* The autoscaler may belong to an earlier job of the same name and be terminating. */
         autoscaler_end(run, !kube_meta_is_deleting(object) && !kube_meta_controller(object));
     } else if (training_autoscaler_is_same(run->plan.autoscaler, object)) {
@@ -141,12 +145,12 @@ static void on_autoscaler_created(void *context, struct json *object, const stru
     struct plan_run *run = context;
 
     if (!err) {
-        end_done(run, "SuccessfulCreateAutoscaler", "Created");
+        autoscaler_end_done(run, "SuccessfulCreateAutoscaler", "Created");
     } else if (err->code == ERR_EXISTS) {
         kube_get(run->pass.client, autoscaler_resource(run), run->pass.workload->namespace_,
-                 run->pass.workload->name, on_present, run);
+                 run->pass.workload->name, on_existing_autoscaler, run);
     } else if (err->code != ERR_NOT_FOUND) {
-        end_refused(run, err);
+        autoscaler_end_failed(run, err);
     } else if (run->autoscaler_version + 1 < ARRAY_SIZE(VERSIONS)) {
         run->autoscaler_version++;
         autoscaler_create(run);
@@ -154,8 +158,8 @@ static void on_autoscaler_created(void *context, struct json *object, const stru
         autoscaler_report(
             run, true, "AutoscalersMissing",
             arena_printf(run->pass.arena,
-                         "spec.elasticPolicy.metrics: this server has no "
-                         "HorizontalPodAutoscalers, nothing scales the job by itself; use "
+                         "spec.elasticPolicy.metrics: this server has no HorizontalPodAutoscalers, "
+                         "so the job is not scaled automatically; use "
                          "'kubectl scale %s %s --replicas=N'",
                          run->kind->row->singular, run->pass.workload->name));
         autoscaler_end(run, true);
@@ -172,7 +176,7 @@ static void autoscaler_create(struct plan_run *run)
                 on_autoscaler_created, run);
 }
 
-/* ---- It shall not be there ------------------------------------------------------------------- */
+/* ---- Deleting -------------------------------------------------------------------------------- */
 
 static void on_autoscaler_deleted(void *context, struct json *object, const struct err *err)
 {
@@ -181,23 +185,23 @@ static void on_autoscaler_deleted(void *context, struct json *object, const stru
     if (err && err->code == ERR_NOT_FOUND)
         autoscaler_end(run, true);
     else if (err)
-        end_refused(run, err);
+        autoscaler_end_failed(run, err);
     else
-        end_done(run, "SuccessfulDeleteAutoscaler", "Deleted");
+        autoscaler_end_done(run, "SuccessfulDeleteAutoscaler", "Deleted");
 }
 
-static void look_for(struct plan_run *run);
+static void autoscaler_find(struct plan_run *run);
 
-static void on_found(void *context, struct json *object, const struct err *err)
+static void on_autoscaler_found(void *context, struct json *object, const struct err *err)
 {
     struct plan_run *run = context;
     struct kube_delete_options options = {.grace_period_seconds = -1};
 
     if (err && err->code == ERR_NOT_FOUND && run->autoscaler_version + 1 < ARRAY_SIZE(VERSIONS)) {
         run->autoscaler_version++;
-        look_for(run);
+        autoscaler_find(run);
     } else if (err && err->code != ERR_NOT_FOUND) {
-        end_refused(run, err);
+        autoscaler_end_failed(run, err);
     } else if (!err && kube_meta_is_controlled_by(object, run->pass.workload->uid)) {
         options.uid = arena_strdup(run->pass.arena, kube_meta_uid(object));
         kube_delete(run->pass.client, autoscaler_resource(run), run->pass.workload->namespace_,
@@ -207,10 +211,10 @@ static void on_found(void *context, struct json *object, const struct err *err)
     }
 }
 
-static void look_for(struct plan_run *run)
+static void autoscaler_find(struct plan_run *run)
 {
     kube_get(run->pass.client, autoscaler_resource(run), run->pass.workload->namespace_,
-             run->pass.workload->name, on_found, run);
+             run->pass.workload->name, on_autoscaler_found, run);
 }
 
 void plan_run_start_autoscaler(struct plan_run *run)
@@ -219,5 +223,5 @@ void plan_run_start_autoscaler(struct plan_run *run)
     if (run->plan.autoscaler)
         autoscaler_create(run);
     else
-        look_for(run);
+        autoscaler_find(run);
 }

@@ -1,7 +1,7 @@
-/* Asks the server two questions before a plan is carried out, because no watch answers them. The
- * first is whether the job that adopts objects still exists and was not replaced. The second is
- * whether a pod that vanished while it ran is really gone: a watch with a label selector shows a
- * pod that lost its labels in the same way. plan_run.c starts the questions. */
+/* Checks two facts on the server before a plan is carried out, because the watches may not show
+ * them; see plan_run.h. The first is that a job that adopts objects still exists and was not
+ * replaced. The second is that a pod that vanished while it ran is really gone: a watch with a
+ * label selector shows a pod that lost its labels in the same way. plan_run.c starts the checks. */
 #include "operator/controller/plan_run.h"
 
 #include "operator/kind/training_job.h"
@@ -10,7 +10,8 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-struct question {
+/* The check of one vanished pod. */
+struct check {
     struct plan_run *run;
     const struct json *pod; /* the pod that vanished */
 };
@@ -24,7 +25,7 @@ static bool plan_adopts(const struct training_plan *plan)
     return false;
 }
 
-static void on_job(void *context, struct json *object, const struct err *err)
+static void on_job_read(void *context, struct json *object, const struct err *err)
 {
     struct plan_run *run = context;
 
@@ -32,7 +33,7 @@ static void on_job(void *context, struct json *object, const struct err *err)
         kube_pass_abort(&run->pass, err);
     else if (!str_eq(kube_meta_uid(object), run->pass.workload->uid) ||
              kube_meta_is_deleting(object))
-        run->overtaken = true;
+        run->outdated = true;
     kube_pass_answered(&run->pass);
 }
 
@@ -44,14 +45,14 @@ static bool is_labelled(const struct plan_run *run, const struct json *pod)
 
 static void on_gone_pod_read(void *context, struct json *object, const struct err *err)
 {
-    struct question *question = context;
-    struct plan_run *run = question->run;
+    struct check *check = context;
+    struct plan_run *run = check->run;
 
     /* If reading is forbidden, the pod counts as gone, as the watch has shown. */
     if (err && err->code != ERR_NOT_FOUND && err->code != ERR_FORBIDDEN) {
-        run->overtaken = true; /* the answer is unknown, so the next pass asks again */
-    } else if (!err && str_eq(kube_meta_uid(object), kube_meta_uid(question->pod))) {
-        run->overtaken = true;
+        run->outdated = true; /* the answer is unknown, so the next pass asks again */
+    } else if (!err && str_eq(kube_meta_uid(object), kube_meta_uid(check->pod))) {
+        run->outdated = true;
         job_entry_found(run->entry, object, !is_labelled(run, object));
     }
     kube_pass_answered(&run->pass);
@@ -67,8 +68,9 @@ static bool is_doubtful(const struct plan_run *run, const struct json *json)
            pod.phase == TRAINING_POD_RUNNING && pod.deleting_ms == 0;
 }
 
-/* Returns whether the plan depends on vanished pods. It does not if it leaves the job unchanged. */
-static bool asks_of_pods(const struct plan_run *run)
+/* Returns whether the plan may depend on vanished pods. A plan that changes neither annotations nor
+ * status of the job does not. */
+static bool depends_on_gone_pods(const struct plan_run *run)
 {
     return run->plan.annotations || run->plan.status;
 }
@@ -81,20 +83,20 @@ bool plan_check_start_next(struct plan_run *run)
         pass->position = 1;
         if (plan_adopts(&run->plan)) {
             kube_get(pass->client, run->kind->resource, pass->workload->namespace_,
-                     pass->workload->name, on_job, run);
+                     pass->workload->name, on_job_read, run);
             return true;
         }
     }
-    while (asks_of_pods(run) && pass->position <= run->gone_count) {
+    while (depends_on_gone_pods(run) && pass->position <= run->gone_count) {
         const struct json *pod = run->gone[pass->position++ - 1];
-        struct question *question;
+        struct check *check;
 
         if (!is_doubtful(run, pod))
             continue;
-        question = ARENA_NEW(pass->arena, struct question);
-        *question = (struct question){.run = run, .pod = pod};
+        check = ARENA_NEW(pass->arena, struct check);
+        *check = (struct check){.run = run, .pod = pod};
         kube_get(pass->client, &KUBE_PODS, pass->workload->namespace_, kube_meta_name(pod),
-                 on_gone_pod_read, question);
+                 on_gone_pod_read, check);
         return true;
     }
     return false;

@@ -1,9 +1,9 @@
-/* Carries out a plan stage by stage. A stage starts when the last call of the previous stage has
- * been answered. The controller runs one plan per job at a time. A rejected call does not stop its
- * stage, because other calls may succeed. But actions that depend on the rejected call are left
- * out: if the annotations with the counts are rejected, the pass ends, and if a PodGroup or service
- * is rejected, no pod is created. A call without an answer ends the pass, because the server is
- * unreachable. */
+/* Carries out a plan stage by stage; see plan_run.h. A stage starts when the last call of the
+ * previous stage has been answered. The controller runs one plan per job at a time. A rejected call
+ * does not stop its stage, because other calls may succeed. But actions that depend on the rejected
+ * call are left out: if the annotations with the counts are rejected, the pass ends, and if a
+ * PodGroup or service is rejected, no pod is created. A call without an answer ends the pass,
+ * because the server is unreachable. */
 #include "operator/controller/plan_run.h"
 
 #include "operator/controller/training_metrics.h"
@@ -21,7 +21,7 @@ static void plan_run_abort(struct plan_run *run, const struct err *err)
     kube_pass_abort(&run->pass, err);
 }
 
-static void on_remembered(void *context, struct json *object, const struct err *err)
+static void on_annotations_written(void *context, struct json *object, const struct err *err)
 {
     struct plan_run *run = context;
 
@@ -36,7 +36,7 @@ static void on_remembered(void *context, struct json *object, const struct err *
     kube_pass_answered(&run->pass);
 }
 
-static void start_remember(struct plan_run *run)
+static void start_annotations(struct plan_run *run)
 {
     struct json *patch = json_object(run->pass.arena);
     struct json *metadata = json_ensure_object(run->pass.arena, patch, "metadata");
@@ -47,10 +47,10 @@ static void start_remember(struct plan_run *run)
                     kube_meta_resource_version(run->pass.workload->json));
     json_set(run->pass.arena, metadata, "annotations", run->plan.annotations);
     kube_patch(run->pass.client, run->kind->resource, run->pass.workload->namespace_,
-               run->pass.workload->name, NULL, patch, on_remembered, run);
+               run->pass.workload->name, NULL, patch, on_annotations_written, run);
 }
 
-static void tell_events(struct plan_run *run)
+static void report_events(struct plan_run *run)
 {
     for (size_t i = 0; i < run->plan.event_count; i++) {
         const struct training_event *event = &run->plan.events[i];
@@ -87,8 +87,9 @@ static void start_status(struct plan_run *run)
                        run->pass.workload->name, object, on_status_written, run);
 }
 
-/* Runs a stage that has at most one call. */
-static bool start_only(struct plan_run *run, bool needed, void (*start)(struct plan_run *))
+/* Starts the next call of a stage that has at most one call, if the call is needed and was not
+ * started before. Returns whether it started the call. */
+static bool start_single_call(struct plan_run *run, bool needed, void (*start)(struct plan_run *))
 {
     if (!needed || run->pass.position++ > 0)
         return false;
@@ -102,7 +103,7 @@ static bool start_next_action(struct plan_run *run)
         const struct training_action *action = &run->plan.actions[run->pass.position++];
 
         if ((int)plan_action_stage(action) != run->pass.stage ||
-            (run->makes_nothing && plan_action_creates(action)))
+            (run->creates_nothing && plan_action_creates(action)))
             continue;
         plan_action_start(run, action);
         return true;
@@ -117,12 +118,12 @@ static bool plan_run_start_next(struct kube_pass *pass)
     switch (pass->stage) {
     case PLAN_CHECK:
         return plan_check_start_next(run);
-    case PLAN_REMEMBER:
-        return start_only(run, run->plan.annotations != NULL, start_remember);
+    case PLAN_ANNOTATIONS:
+        return start_single_call(run, run->plan.annotations != NULL, start_annotations);
     case PLAN_AUTOSCALER:
-        return start_only(run, plan_run_needs_autoscaler(run), plan_run_start_autoscaler);
+        return start_single_call(run, plan_run_needs_autoscaler(run), plan_run_start_autoscaler);
     case PLAN_STATUS:
-        return start_only(run, run->plan.status != NULL, start_status);
+        return start_single_call(run, run->plan.status != NULL, start_status);
     default:
         return start_next_action(run);
     }
@@ -132,16 +133,16 @@ static int plan_run_end_stage(struct kube_pass *pass)
 {
     struct plan_run *run = CONTAINER_OF(pass, struct plan_run, pass);
 
-    if (pass->stage == PLAN_CHECK && run->overtaken) {
+    if (pass->stage == PLAN_CHECK && run->outdated) {
         pass->failed = true;
         return PLAN_STAGES;
     }
     if (pass->stage == PLAN_STATUS)
-        tell_events(run);
-    /* Only the creation of objects depends on these stages. Pods that must be deleted are deleted.
-     * If the job was gone, the pass has ended already. */
+        report_events(run);
+    /* Only the creation of objects depends on these stages. Objects that must be deleted are still
+     * deleted. */
     if (pass->failed && (pass->stage == PLAN_GROUP || pass->stage == PLAN_SERVICES))
-        run->makes_nothing = true;
+        run->creates_nothing = true;
     return pass->stage + 1;
 }
 

@@ -1,4 +1,6 @@
-/* Carries out a plan: makes the API calls stage by stage, several calls of one stage at a time. */
+/* Carries out a plan: makes the API calls stage by stage, several calls of one stage at a time. The
+ * controller creates a plan_run per pass and frees it when the pass has ended. Must be used on the
+ * loop thread. */
 #ifndef TRAINYARD_OPERATOR_CONTROLLER_PLAN_RUN_H
 #define TRAINYARD_OPERATOR_CONTROLLER_PLAN_RUN_H
 
@@ -10,47 +12,49 @@
 struct training_metrics;
 
 struct plan_run {
-    struct kube_pass pass;
+    struct kube_pass pass; /* the calls of this run */
     const struct training_kind *kind;
     const struct kube_resource *pod_groups; /* the PodGroups of the gang scheduler, or NULL */
-    struct job_entry *entry;
+    struct job_entry *entry;                /* the cache entry of the job */
     struct training_plan plan;
     const struct json *const *gone; /* vanished pods that the plan has handled */
     size_t gone_count;
     const struct training_metrics *metrics;
-    int64_t started_ms;
+    int64_t started_ms; /* start of the pass on the loop's clock */
 
     /* Private. */
-    bool overtaken;     /* the plan is based on an outdated state */
-    bool makes_nothing; /* a stage that new pods depend on has failed, so no further object is
+    bool outdated;        /* the plan is based on an outdated state, so it is not carried out */
+    bool creates_nothing; /* a stage that new pods depend on has failed, so no further object is
                            created */
-    const char *resource_version; /* resourceVersion of the job after the first write */
-    size_t autoscaler_version;    /* index of the autoscaling version that is tried */
+    /* The resourceVersion of the job after the annotations were written. NULL: not written. */
+    const char *resource_version;
+    size_t autoscaler_version; /* index of the autoscaling version that is tried */
 };
 
 extern const struct kube_pass_stages PLAN_RUN_STAGES; /* the stages of plan_run.pass */
 
 enum plan_stage {
-    PLAN_CHECK, /* asks the server whether the job and missing pods exist (plan_check.c) */
-    PLAN_CLAIM,
-    PLAN_REMEMBER,
-    PLAN_GROUP,
-    PLAN_SERVICES,
-    PLAN_PODS,
+    PLAN_CHECK,       /* reads the job and vanished pods from the server (plan_check.c) */
+    PLAN_CLAIM,       /* adopts and releases objects */
+    PLAN_ANNOTATIONS, /* writes the annotations of the job */
+    PLAN_GROUP,       /* creates or updates the PodGroup */
+    PLAN_SERVICES,    /* creates services */
+    PLAN_PODS,        /* creates pods; deletes any kind of object */
     PLAN_AUTOSCALER,
-    PLAN_STATUS,
+    PLAN_STATUS, /* writes the status of the job; then the events are reported */
     PLAN_STAGES,
 };
 
 /* ---- Private, plan_action.c */
 
-/* Returns the stage of an action. */
+/* Returns the stage that an action belongs to. */
 enum plan_stage plan_action_stage(const struct training_action *action);
 /* Starts the API call of an action. */
 void plan_action_start(struct plan_run *run, const struct training_action *action);
-/* Returns whether the server rejects the object itself, so that a retry would fail too. A rejection
- * by a webhook, a policy or a quota is not final, because a later attempt may succeed. */
-bool plan_action_is_final(const struct err *err);
+/* Returns whether the error means that the server rejects the object itself, so that a retry would
+ * fail too. A rejection by a webhook, a policy or a quota is not final, because a later attempt may
+ * succeed. */
+bool plan_error_is_final(const struct err *err);
 bool plan_action_adopts(const struct training_action *action);
 bool plan_action_creates(const struct training_action *action);
 
@@ -62,7 +66,7 @@ bool plan_check_start_next(struct plan_run *run);
 
 /* Returns whether the autoscaler must be created, changed or deleted. */
 bool plan_run_needs_autoscaler(struct plan_run *run);
-/* Starts the API call that does it. */
+/* Starts the API calls that create, change or delete the autoscaler. */
 void plan_run_start_autoscaler(struct plan_run *run);
 
 #endif

@@ -1,4 +1,4 @@
-/* Connects to pods by their address, as programs in a cluster do. */
+/* Implements the dialer that connects to pods by their address; see dialer.h. */
 #include "operator/controller/dialer.h"
 
 #include "net/stream/socket_dial.h"

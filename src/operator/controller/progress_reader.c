@@ -1,7 +1,7 @@
 /* Reads the progress of jobs; see progress_reader.h. Each job has a timer, which adds the job to a
  * queue. The requests for the jobs in the queue start one by one at a limited rate, and at most
- * UNDER_WAY_MAX are in flight. So with many jobs each is asked less often, and the number of API
- * writes stays limited. */
+ * REQUESTS_MAX are in flight. So with many jobs each job is polled less often, and the number of
+ * API writes stays limited. */
 #include "operator/controller/progress_reader.h"
 
 #include "operator/reconcile/progress_text.h"
@@ -17,11 +17,11 @@
 #include <stdlib.h>
 
 enum {
-    FIRST_MS = 1000,
-    INTERVAL_MS = 5 * 1000,
-    BACK_OFF_MAX_MS = 60 * 1000, /* interval for a pod that does not answer */
-    PACE_MS = 100, /* minimum time between the starts of two requests, over all jobs */
-    UNDER_WAY_MAX = 16,
+    FIRST_MS = 1000,             /* delay of the first request to a new pod */
+    INTERVAL_MS = 5 * 1000,      /* interval for a pod that answers */
+    BACK_OFF_MAX_MS = 60 * 1000, /* longest interval for a pod that does not answer */
+    PACE_MS = 100,     /* minimum time between the starts of two requests, over all jobs */
+    REQUESTS_MAX = 16, /* limit of requests in flight */
     TIMEOUT_MS = 3 * 1000,
 };
 
@@ -36,11 +36,11 @@ struct poll {
     int64_t interval_ms;
     struct poll *next; /* next in the queue */
     bool queued;
-    void *dialing;
-    struct http_fetch *fetch;
-    bool writing; /* a write is in flight */
-    bool gone;    /* the job is gone; this poll is freed after the write */
-    struct poll *next_gone, *previous_gone;
+    void *dialing;            /* the connection attempt in progress, or NULL */
+    struct http_fetch *fetch; /* the request in flight, or NULL */
+    bool writing;             /* a write is in flight */
+    bool gone;                /* the job is gone; this poll is freed after the write */
+    struct poll *next_gone, *previous_gone; /* neighbours in reader->gone */
 };
 
 struct progress_reader {
@@ -48,22 +48,23 @@ struct progress_reader {
     struct kube_client *client;
     const struct training_kind *kind;
     struct training_dialer dialer;
-    struct map jobs; /* struct poll */
-    struct poll *first, **last;
-    struct poll *gone;
-    struct loop_timer pace;
-    int64_t asked_ms; /* time of the last request */
-    size_t under_way;
+    struct map jobs;            /* struct poll by "namespace/name" */
+    struct poll *first, **last; /* the queue; `last` points to the NULL at its end */
+    struct poll *gone;          /* polls whose job is gone and whose write is in flight */
+    struct loop_timer pace;     /* starts the next request when PACE_MS have passed */
+    int64_t last_request_ms;    /* time of the last request */
+    size_t requests;            /* requests in flight */
 };
 
-/* ---- one question ---------------------------------------------------------------------------- */
+/* ---- one request ----------------------------------------------------------------------------- */
 
 static void serve_queue(struct progress_reader *reader);
 
-/* Must be called when a request has ended, with or without an answer. */
+/* Must be called when a request has ended. `answered` means that it returned a progress document.
+ */
 static void poll_end(struct poll *poll, bool answered)
 {
-    poll->reader->under_way--;
+    poll->reader->requests--;
     if (answered)
         poll->interval_ms = INTERVAL_MS;
     else if ((poll->interval_ms *= 2) > BACK_OFF_MAX_MS)
@@ -79,7 +80,7 @@ static void poll_fail(struct poll *poll, const struct err *err)
     poll_end(poll, false);
 }
 
-static void asked_free(struct poll *poll)
+static void poll_free(struct poll *poll)
 {
     if (poll->pod)
         kube_object_unref(poll->pod);
@@ -90,7 +91,8 @@ static void asked_free(struct poll *poll)
     free(poll);
 }
 
-static void poll_free(struct poll *poll)
+/* Frees a poll of reader->gone. */
+static void poll_free_gone(struct poll *poll)
 {
     if (poll->previous_gone)
         poll->previous_gone->next_gone = poll->next_gone;
@@ -98,7 +100,7 @@ static void poll_free(struct poll *poll)
         poll->reader->gone = poll->next_gone;
     if (poll->next_gone)
         poll->next_gone->previous_gone = poll->previous_gone;
-    asked_free(poll);
+    poll_free(poll);
 }
 
 static void on_progress_written(void *context, struct json *object, const struct err *err)
@@ -107,7 +109,7 @@ static void on_progress_written(void *context, struct json *object, const struct
 
     poll->writing = false;
     if (poll->gone) {
-        poll_free(poll);
+        poll_free_gone(poll);
         return;
     }
     if (err) { /* forgets the text, so that the next one is written even if it is equal */
@@ -146,7 +148,7 @@ static void on_fetched(void *context, int status, const char *body, size_t size,
     if (err) {
         poll_fail(poll, err);
     } else if (status != 200) {
-        err_set(&problem, ERR_UNAVAILABLE, "it answers with status %d", status);
+        err_set(&problem, ERR_UNAVAILABLE, "the program answered with HTTP status %d", status);
         poll_fail(poll, &problem);
     } else if (training_progress_text(arena, size ? body : "", size, &text, &problem) < 0) {
         poll_fail(poll, &problem);
@@ -177,7 +179,7 @@ static void poll_start(struct poll *poll)
 {
     struct progress_reader *reader = poll->reader;
 
-    reader->under_way++;
+    reader->requests++;
     poll->dialing = reader->dialer.open(reader->dialer.context, poll->pod->json, poll->port,
                                         on_poll_connected, poll);
 }
@@ -186,10 +188,10 @@ static void poll_start(struct poll *poll)
 
 static void serve_queue(struct progress_reader *reader)
 {
-    int64_t wait_ms = reader->asked_ms + PACE_MS - loop_now_ms(reader->loop);
+    int64_t wait_ms = reader->last_request_ms + PACE_MS - loop_now_ms(reader->loop);
     struct poll *poll = reader->first;
 
-    if (!poll || reader->under_way >= UNDER_WAY_MAX)
+    if (!poll || reader->requests >= REQUESTS_MAX)
         return;
     if (wait_ms > 0) {
         if (!reader->pace.running)
@@ -200,7 +202,7 @@ static void serve_queue(struct progress_reader *reader)
     if (!reader->first)
         reader->last = &reader->first;
     poll->queued = false;
-    reader->asked_ms = loop_now_ms(reader->loop);
+    reader->last_request_ms = loop_now_ms(reader->loop);
     poll_start(poll);
     if (reader->first)
         loop_timer_start(&reader->pace, PACE_MS);
@@ -254,7 +256,7 @@ static void poll_stop(struct poll *poll)
         poll->reader->dialer.cancel(TAKE(poll->dialing));
     if (poll->fetch)
         http_fetch_cancel(TAKE(poll->fetch));
-    poll->reader->under_way -= busy;
+    poll->reader->requests -= busy;
 }
 
 void progress_reader_forget(struct progress_reader *reader, const char *key)
@@ -265,7 +267,7 @@ void progress_reader_forget(struct progress_reader *reader, const char *key)
         return;
     poll_stop(poll);
     if (!poll->writing) {
-        asked_free(poll);
+        poll_free(poll);
     } else {
         poll->gone = true;
         poll->next_gone = reader->gone;
@@ -276,8 +278,8 @@ void progress_reader_forget(struct progress_reader *reader, const char *key)
     serve_queue(reader);
 }
 
-static struct poll *asked_new(struct progress_reader *reader, const char *key,
-                              const struct kube_object *job)
+static struct poll *poll_new(struct progress_reader *reader, const char *key,
+                             const struct kube_object *job)
 {
     const char *text = kube_meta_annotation(job->json, TRAINING_PROGRESS_ANNOTATION);
     struct poll *poll = mem_zalloc(sizeof(*poll));
@@ -304,7 +306,7 @@ void progress_reader_observe(struct progress_reader *reader, const struct kube_o
     if (!pod)
         return;
     if (!same) {
-        poll = asked_new(reader, key, job);
+        poll = poll_new(reader, key, job);
         poll->port = port;
         poll->interval_ms = INTERVAL_MS;
         loop_timer_start(&poll->timer, FIRST_MS);
@@ -326,7 +328,7 @@ struct progress_reader *progress_reader_new(struct loop *loop, struct kube_clien
     reader->kind = kind;
     reader->dialer = *dialer;
     reader->last = &reader->first;
-    reader->asked_ms = INT64_MIN / 2;
+    reader->last_request_ms = INT64_MIN / 2;
     map_init(&reader->jobs);
     loop_timer_init(loop, &reader->pace, on_pace);
     return reader;
@@ -341,11 +343,11 @@ struct progress_reader *progress_reader_free(struct progress_reader *reader)
         return NULL;
     for (size_t i = 0; map_next(&reader->jobs, &i, &key, &poll);) {
         poll_stop(poll);
-        asked_free(poll);
+        poll_free(poll);
     }
     for (struct poll *gone = reader->gone, *next; gone; gone = next) {
         next = gone->next_gone;
-        asked_free(gone);
+        poll_free(gone);
     }
     loop_timer_stop(&reader->pace);
     map_release(&reader->jobs);

@@ -29,16 +29,15 @@ void training_metrics_init(struct training_metrics *metrics, struct prometheus *
     metrics->restarted = prometheus_counter(prometheus, "training_operator_jobs_restarted_total",
                                             "Counts number of jobs restarted", labels);
     metrics->passes = prometheus_counter(prometheus, "controller_runtime_reconcile_total",
-                                         "Passes over a job, by result", "controller,result");
+                                         "Reconciliations of jobs, by result", "controller,result");
     metrics->pass_seconds =
         prometheus_histogram(prometheus, "controller_runtime_reconcile_time_seconds",
-                             "Length of a pass over a job with all its calls", "controller",
-                             seconds, ARRAY_SIZE(seconds));
+                             "Duration of a reconciliation of a job, with its API calls",
+                             "controller", seconds, ARRAY_SIZE(seconds));
     metrics->queue =
-        prometheus_gauge(prometheus, "workqueue_depth", "Jobs that wait for their pass", "name");
-    metrics->watched =
-        prometheus_gauge(prometheus, "trainyard_watched_objects",
-                         "Objects that the operator keeps a copy of", "controller,resource");
+        prometheus_gauge(prometheus, "workqueue_depth", "Jobs that wait to be reconciled", "name");
+    metrics->watched = prometheus_gauge(prometheus, "trainyard_watched_objects",
+                                        "Objects in the operator's cache", "controller,resource");
 }
 
 static void count_job(const struct training_metrics *metrics, struct prometheus_metric *metric,
@@ -65,15 +64,16 @@ void training_metrics_count_status(const struct training_metrics *metrics, const
     }
 }
 
-static int64_t metrics_count_restarts(const char *text)
+/* Returns the sum of the counts in an annotation TRAINING_RESTARTS_ANNOTATION. */
+static int64_t sum_restarts(const char *text)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct json *memory = NULL;
+    struct json *replicas = NULL;
     int64_t sum = 0;
 
-    if (str_is_empty(text) || json_parse(arena, text, strlen(text), NULL, &memory, NULL) < 0)
+    if (str_is_empty(text) || json_parse(arena, text, strlen(text), NULL, &replicas, NULL) < 0)
         return 0;
-    JSON_EACH (replica, memory)
+    JSON_EACH (replica, replicas)
         sum += json_get_int(replica, "count", 0);
     return sum;
 }
@@ -84,8 +84,8 @@ void training_metrics_count_restarts(const struct training_metrics *metrics, con
     const char *text = json_get_string(annotations, TRAINING_RESTARTS_ANNOTATION, NULL);
 
     /* Replicas that restart together count as one restart of the job. */
-    if (text && metrics_count_restarts(text) >
-                    metrics_count_restarts(kube_meta_annotation(job, TRAINING_RESTARTS_ANNOTATION)))
+    if (text &&
+        sum_restarts(text) > sum_restarts(kube_meta_annotation(job, TRAINING_RESTARTS_ANNOTATION)))
         count_job(metrics, metrics->restarted, kube_meta_namespace(job));
 }
 

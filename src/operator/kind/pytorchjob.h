@@ -1,4 +1,5 @@
-/* Shared by the files of PyTorchJob. */
+/* Declares the functions that the files of PyTorchJob share. TRAINING_PYTORCHJOB
+ * (training_kind.h) refers to them. */
 #ifndef TRAINYARD_OPERATOR_KIND_PYTORCHJOB_H
 #define TRAINYARD_OPERATOR_KIND_PYTORCHJOB_H
 
@@ -10,7 +11,8 @@ void training_pytorch_set_environment(struct arena *arena, const struct training
                                       enum training_replica_type type, int index,
                                       const char *cluster_domain, struct json *pod_spec);
 
-/* Validates nprocPerNode, elasticPolicy and the number of replicas of each type. */
+/* Validates nprocPerNode and elasticPolicy, and the numbers of replicas of a job that has not
+ * started. Returns 0, or -ERR_INVALID for the first mistake. */
 int training_pytorch_validate(const struct json *object, struct err *err);
 
 /* Returns the number of replicas of a type in the spec, or `missing` if the spec has no such type.

@@ -26,8 +26,8 @@ void training_pytorch_bounds(const struct json *elastic, int64_t workers, int64_
     *ret_max = json_get_int(elastic, "maxReplicas", *ret_min);
 }
 
-/* Limits the number of workers to the bounds. A job that was scaled out of its bounds after its
- * start does not fail. */
+/* Limits the number of workers to the bounds, so that a running job that is scaled out of its
+ * bounds does not fail. pytorchjob_advise() reports the difference. */
 static void keep_within_bounds(struct training_job *job)
 {
     struct training_replica_spec *workers = &job->replicas[TRAINING_WORKER];
@@ -49,7 +49,7 @@ static void keep_within_bounds(struct training_job *job)
         workers->replicas = (int)max;
 }
 
-static void read_fields(const struct json *spec, struct training_job *job)
+static void pytorchjob_read_fields(const struct json *spec, struct training_job *job)
 {
     const struct json *elastic = json_get(spec, "elasticPolicy");
 
@@ -57,25 +57,25 @@ static void read_fields(const struct json *spec, struct training_job *job)
     job->success = job->elastic ? TRAINING_SUCCESS_ANY_WORKER : TRAINING_SUCCESS_ALL_WORKERS;
     keep_within_bounds(job);
     if (job->elastic)
-        job->min_workers = job->workers_min;
+        job->workers_to_start = job->workers_min;
 }
 
 static size_t pytorchjob_advise(struct arena *arena, const struct training_job *job,
                                 struct training_advice *ret)
 {
     const struct json *spec = json_get(job->json, "spec");
-    int kept = job->replicas[TRAINING_WORKER].replicas;
-    int64_t asked = training_pytorch_replicas(spec, TRAINING_WORKER, kept);
+    int used = job->replicas[TRAINING_WORKER].replicas;
+    int64_t wanted = training_pytorch_replicas(spec, TRAINING_WORKER, used);
     size_t count = 0;
 
-    if (asked != kept)
+    if (wanted != used)
         ret[count++] = (struct training_advice){
             .reason = "ReplicasOutOfBounds",
             .message =
                 arena_printf(arena,
                              "spec.%s[Worker].replicas: must be between %d and %d, is %" PRId64
                              "; the job goes on with %d",
-                             job->kind->specs, job->workers_min, job->workers_max, asked, kept)};
+                             job->kind->specs, job->workers_min, job->workers_max, wanted, used)};
     if (json_get_int(job->elastic, "nProcPerNode", 0) > 0)
         ret[count++] = (struct training_advice){
             .reason = "DeprecatedField",
@@ -109,13 +109,13 @@ const struct training_kind TRAINING_PYTORCHJOB = {
             .workers_running = "PyTorchJob {namespace}/{name} is running.",
             .workers_succeeded = "PyTorchJob {namespace}/{name} successfully completed.",
         },
-    .read = read_fields,
+    .read = pytorchjob_read_fields,
     .validate = training_pytorch_validate,
     .advise = pytorchjob_advise,
     .set_environment = training_pytorch_set_environment,
 };
 
-/* ---- How the API serves it ------------------------------------------------------------------- */
+/* ---- How the API serves the kind ------------------------------------------------------------- */
 
 static void pytorchjob_validate(struct field_errors *errors, const struct json *job,
                                 const struct json *old)

@@ -1,5 +1,6 @@
-/* Validates the fields that only PyTorchJobs have. training_job_validate() calls it after the
- * common fields. It reports the first mistake. The message starts with the field's path. */
+/* Validates the fields that only PyTorchJobs have. training_job_validate() calls
+ * training_pytorch_validate() after it has validated the common fields. The first mistake is
+ * reported, with a message that starts with the field's path. */
 #include "operator/kind/pytorchjob.h"
 
 #include "base/mem.h"
@@ -31,7 +32,8 @@ static int validate_nproc(const struct json *spec, struct err *err)
         str_to_int64(text, 1, INT32_MAX, &number, NULL) == 0)
         return 0;
     return err_set(err, ERR_INVALID,
-                   "spec.nprocPerNode: must be auto, cpu, gpu or a number from 1, is \"%s\"", text);
+                   "spec.nprocPerNode: must be auto, cpu, gpu or a positive number, is \"%s\"",
+                   text);
 }
 
 static int validate_numbers(const struct json *elastic, struct err *err)
@@ -98,7 +100,8 @@ static int validate_conf(const struct json *elastic, struct err *err)
 
         if (str_is_empty(key) || strpbrk(key, "=,"))
             return err_set(err, ERR_INVALID,
-                           ELASTIC ".rdzvConf[%zu].key: must be given, without '=' and ','",
+                           ELASTIC
+                           ".rdzvConf[%zu].key: must be given and must not contain '=' or ','",
                            position);
         if (strchr(value, ','))
             return err_set(err, ERR_INVALID,
@@ -145,7 +148,8 @@ static int validate_elastic(const struct json *spec, int64_t workers, struct err
     return 0;
 }
 
-/* Validates the number of workers of a new job. A running job is kept within its bounds instead. */
+/* Validates the numbers of masters and workers of a job that has not started. The number of workers
+ * of a started job is limited to its bounds instead. */
 static int validate_counts(const struct json *spec, int64_t workers, struct err *err)
 {
     const struct json *elastic = json_get(spec, "elasticPolicy");

@@ -1,5 +1,5 @@
-/* Builds TF_CONFIG. Called when a pod is built. The JSON members are in the same order as
- * in Kubeflow's operator, because some programs compare the text. */
+/* Builds TF_CONFIG; see tf_config_env.h. The JSON members are in the same order as in Kubeflow's
+ * operator, because some programs compare the text. */
 #include "operator/kind/tf_config_env.h"
 
 #include "base/str.h"
@@ -9,8 +9,8 @@
 enum {
     /* MAX_ARG_STRLEN of Linux: 32 pages, which usually have 4 KiB. */
     VARIABLE_MAX = 32 * 4096,
-    /* with at most this many replicas TF_CONFIG is not longer than VARIABLE_MAX, even with the
-     * longest names */
+    /* With fewer replicas TF_CONFIG is never longer than VARIABLE_MAX, even with the longest names.
+     */
     REPLICAS_SAFE = 256,
 };
 
@@ -62,9 +62,9 @@ static struct json *dense_cluster(struct arena *arena, const struct training_job
     return cluster;
 }
 
-/* Returns the cluster for enableDynamicWorker. Each replica gets only the peers it needs, so that
- * workers may join and leave. A worker gets itself and all parameter servers, a parameter server
- * only itself. */
+/* Returns the cluster for enableDynamicWorker. Each replica gets only the addresses that it needs,
+ * so that workers may join and leave. A worker gets itself and all parameter servers, a parameter
+ * server only itself, and any other replica gets an empty cluster. */
 static struct json *sparse_cluster(struct arena *arena, const struct training_job *job,
                                    enum training_replica_type type, int index,
                                    const char *cluster_domain)
@@ -113,19 +113,19 @@ char *training_tf_config(struct arena *arena, const struct training_job *job,
 int training_tf_config_check(struct arena *arena, const struct training_job *job,
                              const char *cluster_domain, struct err *err)
 {
-    struct training_job counted = *job;
+    struct training_job prepared = *job;
     size_t longest = 0;
 
     if (training_job_total_replicas(job) < REPLICAS_SAFE)
         return 0;
-    training_tf_config_prepare(arena, &counted, cluster_domain);
+    training_tf_config_prepare(arena, &prepared, cluster_domain);
     for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
         int replicas = job->replicas[type].present ? job->replicas[type].replicas : 0;
 
         if (replicas == 0)
             continue;
         size_t size = strlen("TF_CONFIG=") +
-                      strlen(training_tf_config(arena, &counted, (enum training_replica_type)type,
+                      strlen(training_tf_config(arena, &prepared, (enum training_replica_type)type,
                                                 replicas - 1, cluster_domain)) +
                       1;
         if (size > longest)

@@ -1,22 +1,25 @@
-/* Builds TF_CONFIG, which contains the addresses of all replicas and the index of the replica that
- * gets it. */
+/* Builds TF_CONFIG, the environment variable with the addresses of the replicas of a TFJob and with
+ * the type and index of the replica that gets it. TRAINING_TFJOB calls it. Pure. */
 #ifndef TRAINYARD_OPERATOR_KIND_TF_CONFIG_ENV_H
 #define TRAINYARD_OPERATOR_KIND_TF_CONFIG_ENV_H
 
 #include "operator/kind/training_job.h"
 
-/* Returns TF_CONFIG of one replica, byte for byte as Kubeflow's operator writes it. Returns NULL
- * for a job with one replica, which gets no TF_CONFIG. `cluster_domain`, such as "cluster.local",
- * is appended to host names; it may be NULL. */
+/* Returns TF_CONFIG of one replica in `arena`, byte for byte as Kubeflow's operator writes it. Only
+ * shared_address and evaluator_in_cluster of the job change the text. Returns NULL for a job with
+ * one replica, which gets no TF_CONFIG. `cluster_domain`, such as "cluster.local", is appended to
+ * host names; it may be NULL. */
 char *training_tf_config(struct arena *arena, const struct training_job *job,
                          enum training_replica_type type, int index, const char *cluster_domain);
 
-/* Computes the part of TF_CONFIG that is the same for all replicas, because a job of a thousand
- * replicas has a thousand peers in it. The job must not be changed afterwards. */
+/* Computes the part of TF_CONFIG that is the same for all replicas, and stores it in the job.
+ * Otherwise each of a thousand replicas would compute the addresses of all thousand. Does nothing
+ * for a job with enableDynamicWorker or with one replica. The replicas of the job must not change
+ * afterwards. */
 void training_tf_config_prepare(struct arena *arena, struct training_job *job,
                                 const char *cluster_domain);
 
-/* Returns 0, or a negative code if TF_CONFIG is longer than the kernel allows for one environment
+/* Returns 0, or -ERR_INVALID if TF_CONFIG is longer than the kernel allows for one environment
  * variable. */
 int training_tf_config_check(struct arena *arena, const struct training_job *job,
                              const char *cluster_domain, struct err *err);

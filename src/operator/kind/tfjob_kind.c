@@ -9,7 +9,7 @@
 
 #define CONTROLLER "tfjob-controller"
 
-static void read_fields(const struct json *spec, struct training_job *job)
+static void tfjob_read_fields(const struct json *spec, struct training_job *job)
 {
     const char *evaluator = kube_meta_annotation(job->json, TRAINING_EVALUATOR_ANNOTATION);
 
@@ -18,20 +18,20 @@ static void read_fields(const struct json *spec, struct training_job *job)
                        : TRAINING_SUCCESS_WORKER_0;
     job->dynamic_worker = json_get_bool(spec, "enableDynamicWorker", false);
     if (job->dynamic_worker)
-        job->min_workers = 1; /* other workers may join and leave */
+        job->workers_to_start = 1; /* the other workers may join later */
     job->evaluator_in_cluster = !str_eq(evaluator, "false");
 }
 
-static int validate_fields(const struct json *object, struct err *err)
+static int tfjob_validate_fields(const struct json *object, struct err *err)
 {
     const struct json *success = json_at(object, "spec", "successPolicy", NULL);
     const struct json *dynamic = json_at(object, "spec", "enableDynamicWorker", NULL);
-    char recorded_events[TRAINING_VALUE_MAX];
+    char description[TRAINING_VALUE_MAX];
 
     if (success && success->type != JSON_NULL && !str_eq(json_text(success), "") &&
         !str_eq(json_text(success), "AllWorkers"))
         return err_set(err, ERR_INVALID, "spec.successPolicy: must be \"\" or AllWorkers, is %s",
-                       training_value_describe(success, recorded_events, sizeof(recorded_events)));
+                       training_value_describe(success, description, sizeof(description)));
     if (dynamic && dynamic->type != JSON_NULL && dynamic->type != JSON_BOOL)
         return err_set(err, ERR_INVALID, "spec.enableDynamicWorker: must be true or false, is %s",
                        json_type_name(dynamic->type));
@@ -59,17 +59,17 @@ static size_t tfjob_advise(struct arena *arena, const struct training_job *job,
     *ret = (struct training_advice){
         .reason = "EvaluatorInTFConfig",
         .message = "TF_CONFIG lists the evaluator beside the parameter servers, as Kubeflow's "
-                   "operator does; a program with TensorFlow 2's ParameterServerStrategy hangs "
-                   "then: set the annotation " TRAINING_EVALUATOR_ANNOTATION
+                   "operator does; a program that uses TensorFlow 2's ParameterServerStrategy then "
+                   "hangs: set the annotation " TRAINING_EVALUATOR_ANNOTATION
                    ": \"false\" and create the job again, or \"true\" if your program uses "
                    "another strategy"};
     return 1;
 }
 
 /* Appends TF_CONFIG, so that it overrides a TF_CONFIG in the template. */
-static void set_environment(struct arena *arena, const struct training_job *job,
-                            enum training_replica_type type, int index, const char *cluster_domain,
-                            struct json *pod_spec)
+static void tfjob_set_environment(struct arena *arena, const struct training_job *job,
+                                  enum training_replica_type type, int index,
+                                  const char *cluster_domain, struct json *pod_spec)
 {
     const char *text = training_tf_config(arena, job, type, index, cluster_domain);
     struct json *container = training_job_container(job->kind, pod_spec);
@@ -107,15 +107,15 @@ const struct training_kind TRAINING_TFJOB = {
                       "failed.",
             .failing = "job \"{name}\" is failing because \"{type}\" replica(s) failed.",
         },
-    .read = read_fields,
-    .validate = validate_fields,
+    .read = tfjob_read_fields,
+    .validate = tfjob_validate_fields,
     .advise = tfjob_advise,
     .check = training_tf_config_check,
     .prepare = training_tf_config_prepare,
-    .set_environment = set_environment,
+    .set_environment = tfjob_set_environment,
 };
 
-/* ---- How the API serves it ------------------------------------------------------------------- */
+/* ---- How the API serves the kind ------------------------------------------------------------- */
 
 static void tfjob_validate(struct field_errors *errors, const struct json *job,
                            const struct json *old)

@@ -12,8 +12,9 @@
 #include <string.h>
 #include <strings.h>
 
-/* Moves the fields that are in runPolicy since v1. cleanPodPolicy gets the default of v1beta1.
- * Otherwise the parameter servers of a job would keep running after its end. */
+/* Moves the fields that are in runPolicy since v1. A missing cleanPodPolicy gets Running, the
+ * default of v1beta1. With the default of v1 the parameter servers of the job would keep running
+ * after its end. */
 void tfjob_convert_v1beta1(struct arena *arena, struct json *job)
 {
     static const char *const moved[] = {"activeDeadlineSeconds", "backoffLimit", "cleanPodPolicy",
@@ -36,11 +37,13 @@ void tfjob_convert_v1beta1(struct arena *arena, struct json *job)
                         "Running");
 }
 
-/* The YAML in a message is cut at SHOWN_MAX, because it is read on a terminal. */
+/* YAML_MAX limits the memory for the YAML of a job. A message shows at most SHOWN_MAX bytes of it,
+ * because it is read on a terminal. */
 enum { YAML_MAX = 256 * 1024, SHOWN_MAX = 8 * 1024 };
 
-/* Returns the role of an element in the spelling of v1. An unknown role is returned unchanged. */
-static const char *role_of(const struct json *element)
+/* Returns the role of an element in the spelling of v1. An element without a role is a Master. An
+ * unknown role is returned unchanged. */
+static const char *v1_role(const struct json *element)
 {
     static const char *const roles[] = {"Chief", "Master", "Worker", "PS", "Evaluator"};
     const char *written = json_get_string(element, "tfReplicaType", "Master");
@@ -73,22 +76,22 @@ static struct json *rewrite_replica(struct arena *arena, const struct json *elem
 static struct json *rewrite_job(struct arena *arena, const struct json *job)
 {
     const struct json *metadata = json_get(job, "metadata"), *spec = json_get(job, "spec");
-    struct json *better = json_object(arena);
-    json_set_string(arena, better, "apiVersion", "kubeflow.org/v1");
-    json_set_string(arena, better, "kind", "TFJob");
-    struct json *head = json_ensure_object(arena, better, "metadata");
-    copy_job_member(arena, head, metadata, "name");
-    copy_job_member(arena, head, metadata, "generateName");
-    copy_job_member(arena, head, metadata, "namespace");
-    copy_job_member(arena, head, metadata, "labels");
-    struct json *body = json_ensure_object(arena, better, "spec");
-    copy_job_member(arena, body, spec, "runPolicy");
-    struct json *roles = json_ensure_object(arena, body, "tfReplicaSpecs");
+    struct json *rewritten = json_object(arena);
+    json_set_string(arena, rewritten, "apiVersion", "kubeflow.org/v1");
+    json_set_string(arena, rewritten, "kind", "TFJob");
+    struct json *new_metadata = json_ensure_object(arena, rewritten, "metadata");
+    copy_job_member(arena, new_metadata, metadata, "name");
+    copy_job_member(arena, new_metadata, metadata, "generateName");
+    copy_job_member(arena, new_metadata, metadata, "namespace");
+    copy_job_member(arena, new_metadata, metadata, "labels");
+    struct json *new_spec = json_ensure_object(arena, rewritten, "spec");
+    copy_job_member(arena, new_spec, spec, "runPolicy");
+    struct json *roles = json_ensure_object(arena, new_spec, "tfReplicaSpecs");
     JSON_EACH (element, json_get(spec, "replicaSpecs")) {
         if (element->type == JSON_OBJECT)
-            json_set(arena, roles, role_of(element), rewrite_replica(arena, element));
+            json_set(arena, roles, v1_role(element), rewrite_replica(arena, element));
     }
-    return better;
+    return rewritten;
 }
 
 /* Returns the first SHOWN_MAX bytes of the YAML in whole lines. If the YAML was cut, a note
@@ -112,9 +115,10 @@ void tfjob_refuse_list(struct field_errors *errors, const struct json *job)
     _cleanup_buf_ struct buf yaml;
     buf_init(&yaml, YAML_MAX);
     yaml_write(rewrite_job(errors->arena, job), &yaml);
-    field_forbidden(errors, "spec.replicaSpecs",
-                    arena_printf(errors->arena,
-                                 "the list with tfReplicaType is the form of v1alpha1, which is no "
-                                 "longer read. Since v1beta1 the roles are a map:\n\n%s",
-                                 first_lines(errors->arena, &yaml)));
+    field_forbidden(
+        errors, "spec.replicaSpecs",
+        arena_printf(errors->arena,
+                     "the list with tfReplicaType is the format of v1alpha1, which is no longer "
+                     "supported. Since v1beta1 the replica types are a map:\n\n%s",
+                     first_lines(errors->arena, &yaml)));
 }

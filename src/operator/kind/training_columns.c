@@ -1,4 +1,5 @@
-/* Defines the columns of training jobs in `kubectl get`. */
+/* Defines the columns that `kubectl get` prints for training jobs. The rows of the kinds refer to
+ * them. */
 #include "operator/kind/training_row.h"
 
 #include "kube/object.h"

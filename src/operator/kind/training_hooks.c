@@ -13,7 +13,8 @@ void training_row_create(struct arena *arena, struct json *job)
     json_remove(job, "status"); /* only the operator may set it */
 }
 
-/* Counts only valid numbers. A number that is too large has a separate error. */
+/* Returns the total number of replicas. Numbers out of range are left out, because each has its own
+ * error. */
 static int64_t count_replicas(const struct json *specs)
 {
     int64_t total = 0;
@@ -24,6 +25,8 @@ static int64_t count_replicas(const struct json *specs)
     return total;
 }
 
+/* Limits the total number of replicas. An older job with more replicas may be changed, as long as
+ * it does not grow. */
 static void validate_sum(struct field_errors *errors, const struct json *specs,
                          const struct json *old, const char *path)
 {
@@ -47,9 +50,10 @@ static void validate_templates(struct field_errors *errors, const struct json *s
     }
 }
 
-/* The controller of a job, and the queue that it waits in, cannot change after creation. */
-static void validate_settled(struct field_errors *errors, const struct json *spec,
-                             const struct json *old)
+/* Refuses a change of the controller that manages the job, and of its queue. A job without a queue
+ * may get one. */
+static void validate_immutable(struct field_errors *errors, const struct json *spec,
+                               const struct json *old)
 {
     const struct json *policy = json_get(spec, "runPolicy"), *before = json_get(old, "runPolicy");
     const struct json *queue = json_at(before, "schedulingPolicy", "queue", NULL);
@@ -78,5 +82,5 @@ void training_row_validate(struct field_errors *errors, const struct schema_obje
     validate_sum(errors, replicas, json_get(before, specs), path);
     validate_templates(errors, replicas, json_get(before, specs), path);
     if (old)
-        validate_settled(errors, spec, before);
+        validate_immutable(errors, spec, before);
 }

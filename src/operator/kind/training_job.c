@@ -71,7 +71,7 @@ static void read_replica_spec(const struct training_kind *kind, const struct jso
                         json_get_int(port, "hostPort", 0) == 0;
 }
 
-/* Returns NULL for an empty or missing text. */
+/* Returns a member that is a string. Returns NULL if it is empty or missing. */
 static const char *job_read_text(const struct json *object, const char *name)
 {
     const char *text = json_get_string(object, name, "");
@@ -106,11 +106,12 @@ const struct json *training_job_policy(const struct json *spec, const char *name
     return is_given(value) ? value : NULL;
 }
 
+/* Returns a limit, or -1 if it is missing or not an integer. */
 static int64_t read_limit(const struct json *spec, const char *name)
 {
     const struct json *value = training_job_policy(spec, name);
 
-    /* Limits the value, because seconds are converted to milliseconds, even for an invalid job. */
+    /* The value is capped, because it is converted to milliseconds even if the job is invalid. */
     return !value || value->type != JSON_INT ? -1
            : value->integer > INT32_MAX      ? INT32_MAX
                                              : value->integer;
@@ -154,7 +155,7 @@ void training_job_read(const struct training_kind *kind, const struct json *obje
         .namespace_ = json_get_string(metadata, "namespace", "default"),
         .name = json_get_string(metadata, "name", ""),
         .uid = json_get_string(metadata, "uid", ""),
-        .min_workers = -1,
+        .workers_to_start = -1,
         .restart_together =
             str_eq(json_get_string(annotations, TRAINING_RESTART_SCOPE_ANNOTATION, ""), "job"),
     };
@@ -210,8 +211,8 @@ char *training_replica_name(struct arena *arena, const struct training_job *job,
     return arena_printf(arena, "%s-%s-%d", job->name, training_replica_type_lower(type), index);
 }
 
-char *training_job_message(struct arena *arena, const struct training_job *job,
-                           const char *messages, enum training_replica_type type, int count)
+char *training_job_message(struct arena *arena, const struct training_job *job, const char *message,
+                           enum training_replica_type type, int count)
 {
     const struct {
         const char *place, *text;
@@ -221,17 +222,16 @@ char *training_job_message(struct arena *arena, const struct training_job *job,
         {"{type}", training_replica_type_name(type)},
         {"{count}", arena_printf(arena, "%d", count)},
     };
-    char *recorded_events = arena_strdup(arena, messages);
+    char *filled = arena_strdup(arena, message);
 
     for (size_t i = 0; i < ARRAY_SIZE(FILLINGS); i++) {
-        const char *place = strstr(recorded_events, FILLINGS[i].place);
+        const char *place = strstr(filled, FILLINGS[i].place);
 
         if (place)
-            recorded_events =
-                arena_printf(arena, "%.*s%s%s", (int)(place - recorded_events), recorded_events,
-                             FILLINGS[i].text, place + strlen(FILLINGS[i].place));
+            filled = arena_printf(arena, "%.*s%s%s", (int)(place - filled), filled,
+                                  FILLINGS[i].text, place + strlen(FILLINGS[i].place));
     }
-    return recorded_events;
+    return filled;
 }
 
 char *training_job_reason(struct arena *arena, const struct training_job *job, const char *event)

@@ -22,7 +22,7 @@ enum { TRAINING_REPLICAS_MAX = 10000, TRAINING_POD_NAME_MAX = 63 };
 
 enum training_clean_policy { TRAINING_CLEAN_NONE, TRAINING_CLEAN_RUNNING, TRAINING_CLEAN_ALL };
 
-/* Which workers must succeed for a job without a chief to succeed. */
+/* Defines which workers must succeed, so that a job without a chief succeeds. */
 enum training_success {
     TRAINING_SUCCESS_WORKER_0, /* worker 0 alone, or all workers together */
     TRAINING_SUCCESS_ALL_WORKERS,
@@ -67,20 +67,24 @@ struct training_job {
     bool dynamic_worker;       /* enableDynamicWorker */
     bool evaluator_in_cluster; /* TF_CONFIG lists the evaluators */
     bool restart_together;     /* the restart of one replica restarts all */
-    int min_workers;           /* the number of workers that the job can start with; -1: all */
+    int workers_to_start;      /* the job can start when it has this many workers; -1: all */
     enum training_success success;
     const struct json *elastic;   /* elasticPolicy; NULL: none */
-    int workers_min, workers_max; /* bounds of the number of elastic workers */
-    const char *tf_cluster;       /* set by training_tf_config_prepare(); else NULL */
+    int workers_min, workers_max; /* PyTorchJob: bounds of the number of workers */
+    /* The member "cluster" of TF_CONFIG as JSON text, set by training_tf_config_prepare(); NULL:
+     * not prepared. */
+    const char *tf_cluster;
 };
 
 /* Annotations for settings that the schema has no field for. */
 #define TRAINING_EVALUATOR_ANNOTATION     "trainyard.dev/tf-config-evaluator"
 #define TRAINING_RESTART_SCOPE_ANNOTATION "trainyard.dev/restart-scope"
 
-/* Gives every replica the same address and a different port, because all pods are in the network of
- * one machine. */
+/* Sets the address of all replicas, because all pods are in the network of one machine. Each
+ * replica then needs its own port, as with hostNetwork, unless its template names a host port.
+ * `address` must outlive the job. */
 void training_job_share_address(struct training_job *job, const char *address);
+/* *ret refers to `object`, which must outlive it. */
 void training_job_read(const struct training_kind *kind, const struct json *object,
                        struct training_job *ret);
 /* Returns whether the job has a start time. An edit of such a job must not discard its progress. */
@@ -94,17 +98,18 @@ int training_job_validate(const struct training_kind *kind, const struct json *o
  * where v1beta1 has it. Returns NULL if both are missing. */
 const struct json *training_job_policy(const struct json *spec, const char *name);
 
-/* Checks that spec.runPolicy.managedBy names a known controller. */
+/* Checks that spec.runPolicy.managedBy is missing or names a known controller. Returns 0 or
+ * -ERR_INVALID. */
 int training_managed_by_validate(const struct json *spec, struct err *err);
 
-/* The advice at the end of every message about a name that is in use. */
+/* The end of every message that says that the name of a pod or another object is in use. */
 #define TRAINING_NAME_TAKEN "; delete it, or give the job another name"
 
 enum { TRAINING_VALUE_MAX = 110 };
 /* Describes a value for a message: a string in quotes, else the name of its type. The result may be
  * `buffer`. */
 const char *training_value_describe(const struct json *value, char *buffer, size_t size);
-/* Returns whether another controller runs the job (managedBy). */
+/* Returns whether managedBy names a controller other than this operator, known or not. */
 bool training_job_is_managed_elsewhere(const struct json *object);
 
 /* Returns false and leaves *ret unchanged for an unknown policy. */
@@ -124,8 +129,9 @@ int training_replica_port(const struct training_job *job, enum training_replica_
 char *training_replica_name(struct arena *arena, const struct training_job *job,
                             enum training_replica_type type, int index);
 
-/* Fills in a message of the kind. `type` and `count` are used only if the message contains them. */
-char *training_job_message(struct arena *arena, const struct training_job *job, const char *words,
+/* Returns a message of the kind with {namespace}, {name}, {type} and {count} filled in, in `arena`.
+ */
+char *training_job_message(struct arena *arena, const struct training_job *job, const char *message,
                            enum training_replica_type type, int count);
 /* Returns the reason with the kind in front: "TFJobRunning" for "Running". */
 char *training_job_reason(struct arena *arena, const struct training_job *job, const char *event);

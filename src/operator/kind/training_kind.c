@@ -1,4 +1,5 @@
-/* Defines the names of replica types and policies, which all kinds share. */
+/* Lists the kinds of training jobs, and defines the names of replica types and restart policies,
+ * which all kinds share; see training_kind.h. */
 #include "operator/kind/training_kind.h"
 
 #include "base/mem.h"
@@ -31,7 +32,7 @@ bool training_replica_type_parse(const struct training_kind *kind, const char *t
                                  enum training_replica_type *ret)
 {
     for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
-        if (!training_kind_knows(kind, (enum training_replica_type)type) ||
+        if (!training_kind_supports(kind, (enum training_replica_type)type) ||
             !str_eq_nocase(text, TYPE_NAMES[type].name))
             continue;
         *ret = (enum training_replica_type)type;

@@ -1,7 +1,7 @@
-/* Describes the differences between the kinds of training jobs, as one table per kind. The same
- * code runs all kinds: it reads the replicas, creates their pods and services, restarts them,
- * decides the outcome and cleans up. The table of a kind has its names, replica types and messages,
- * and the functions that tell a replica the addresses of its peers. */
+/* Describes the differences between the kinds of training jobs, as one table per kind. The
+ * reconcile and the controller run all kinds with the same code. They read everything that differs
+ * between kinds from these tables: names, replica types, messages, and the functions that tell a
+ * replica the addresses of its peers. The functions are pure. */
 #ifndef TRAINYARD_OPERATOR_KIND_TRAINING_KIND_H
 #define TRAINYARD_OPERATOR_KIND_TRAINING_KIND_H
 
@@ -11,7 +11,7 @@
 
 struct training_job;
 
-/* In the order in which replicas are handled and listed. */
+/* The types of replicas, in the order in which replicas are handled and listed. */
 enum training_replica_type {
     TRAINING_CHIEF,
     TRAINING_MASTER,
@@ -25,7 +25,7 @@ enum training_restart_policy {
     TRAINING_RESTART_NEVER,
     TRAINING_RESTART_ALWAYS,
     TRAINING_RESTART_ON_FAILURE,
-    /* Exit code 128 and above restarts the replica; 1 to 127 fails it. */
+    /* The replica is restarted after an exit code of 128 or more, and fails after 1 to 127. */
     TRAINING_RESTART_EXIT_CODE,
 };
 
@@ -35,7 +35,7 @@ struct training_messages {
     const char *created, *running, *restarting, *suspended, *resumed, *succeeded;
     const char *failed;  /* replicas failed and are not restarted */
     const char *failing; /* like `failed`, if the exit code decided (policy ExitCode) */
-    /* For a job without a chief; NULL: the messages above are used. */
+    /* Used instead of `running` and `succeeded` for a job without a chief; NULL: not used. */
     const char *workers_running, *workers_succeeded;
 };
 
@@ -48,8 +48,8 @@ enum { TRAINING_ADVICE_MAX = 4 }; /* per job */
 
 struct training_kind {
     const struct kube_resource *resource;
-    /* How the API serves the kind, with its names: id.kind is used in messages and as the prefix of
-     * reasons, `singular` in logs. */
+    /* How the API serves the kind. Messages and the prefix of reasons use row->id.kind, and logs
+     * use row->singular. */
     const struct kube_kind *row;
     const char *framework;       /* "tensorflow": used in metrics */
     const char *controller_name; /* the value of the operator label and the component of events */
@@ -64,20 +64,23 @@ struct training_kind {
 
     /* Reads the fields that only this kind has, after all others have been read. */
     void (*read)(const struct json *spec, struct training_job *job);
-    /* Validates the fields that only this kind has, after all others were found valid. */
+    /* Validates the fields that only this kind has, after all others were found valid. Returns 0 or
+     * -ERR_INVALID. */
     int (*validate)(const struct json *object, struct err *err);
-    /* Finds settings of the spec that have another effect than written. The reconcile reports each
-     * once, as a warning. Returns how many of the TRAINING_ADVICE_MAX entries it set. NULL: there
-     * are no such settings. */
+    /* Finds settings of the spec that are valid, but deprecated, or that have another effect than
+     * the user expects. The reconcile reports each once, as a warning. Writes at most
+     * TRAINING_ADVICE_MAX entries to `ret` and returns their number. NULL: there are no such
+     * settings. */
     size_t (*advise)(struct arena *arena, const struct training_job *job,
                      struct training_advice *ret);
-    /* Checks that the environment of the replicas can be built. NULL: it always can. */
+    /* Checks that the environment of the replicas can be built. Returns 0 or -ERR_INVALID. NULL: it
+     * can always be built. */
     int (*check)(struct arena *arena, const struct training_job *job, const char *cluster_domain,
                  struct err *err);
-    /* Computes the data that is the same for all replicas, before the first replica is created.
-     * NULL: there is no such data. */
+    /* Computes the data that all replicas share, and stores it in the job. Called before the first
+     * pod is built. NULL: there is no such data. */
     void (*prepare)(struct arena *arena, struct training_job *job, const char *cluster_domain);
-    /* Writes the addresses of the peers into the containers of the replica's pod spec. */
+    /* Adds environment variables with the addresses of the peers to the replica's pod spec. */
     void (*set_environment)(struct arena *arena, const struct training_job *job,
                             enum training_replica_type type, int index, const char *cluster_domain,
                             struct json *pod_spec);
@@ -91,19 +94,23 @@ extern const struct training_kind *const TRAINING_KINDS[TRAINING_KIND_COUNT]; /*
 extern const struct kube_resource TFJOB_RESOURCE, PYTORCHJOB_RESOURCE;
 extern const struct kube_kind TFJOB_KIND, PYTORCHJOB_KIND;
 
-static inline bool training_kind_knows(const struct training_kind *kind,
-                                       enum training_replica_type type)
+/* Returns whether jobs of the kind may have replicas of the type. */
+static inline bool training_kind_supports(const struct training_kind *kind,
+                                          enum training_replica_type type)
 {
     return kind->roles & 1U << type;
 }
 
-/* Return "Worker", and "worker" as in names, labels and TF_CONFIG. */
+/* Returns the name of the type in specs, such as "Worker". */
 const char *training_replica_type_name(enum training_replica_type type);
+/* Returns the name of the type in pod names, labels and TF_CONFIG, such as "worker". */
 const char *training_replica_type_lower(enum training_replica_type type);
-/* Parses a replica type, ignoring case. Returns false if the kind does not support it. */
+/* Parses a replica type, ignoring case. Returns false and leaves *ret unchanged if the kind does
+ * not support it. */
 bool training_replica_type_parse(const struct training_kind *kind, const char *text,
                                  enum training_replica_type *ret);
 
+/* Returns false and leaves *ret unchanged if the policy is unknown. `text` may be NULL. */
 bool training_restart_policy_parse(const char *text, enum training_restart_policy *ret);
 
 #endif

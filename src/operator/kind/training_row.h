@@ -20,15 +20,17 @@ extern const struct kube_column TRAINING_COLUMNS[TRAINING_COLUMN_COUNT];
         .selector_path = "status.replicaStatuses.Worker.selector", .any_case = "Worker"            \
     }
 
-/* training_hooks.c */
+/* training_hooks.c: removes the status from a new job, because only the operator may set it. */
 void training_row_create(struct arena *arena, struct json *job);
 /* Validates a job. `type` is the type of the kind, and `specs` is the member of spec that contains
  * the replicas. `old` is the job before an update, or NULL. */
 void training_row_validate(struct field_errors *errors, const struct schema_object *type,
                            const char *specs, const struct json *job, const struct json *old);
 
-/* tfjob_v1alpha1.c: older versions of the TFJob. */
+/* tfjob_v1alpha1.c: converts a job of v1beta1 to v1 in place. */
 void tfjob_convert_v1beta1(struct arena *arena, struct json *job);
+/* Adds an error if the job has the list of replicas of v1alpha1. The message shows the job as it is
+ * written in v1. */
 void tfjob_refuse_list(struct field_errors *errors, const struct json *job);
 
 #endif

@@ -1,5 +1,5 @@
-/* Defines the types of training jobs as Kubeflow does; see training_types.h and kube/types/rows.h.
- */
+/* Defines the fields of training jobs, which are those of Kubeflow; see training_types.h and
+ * kube/types/rows.h. */
 #include "operator/kind/training_types.h"
 #include "kube/types/rows.h"
 #include "kube/types/types.h"
@@ -9,7 +9,7 @@
 
 #define KUBEFLOW "org.kubeflow.v1."
 #define KUBEFLOW_V1BETA1 "org.kubeflow.v1beta1."
-/* In milliseconds this fits into 64 bits, even after an addition. */
+/* A time of this length fits into 64 bits in milliseconds, even after it is added to a date. */
 #define SECONDS_MAX (INT64_MAX / 1000 / 2)
 #define NO_QUEUES "there are no queues: a group starts when there is room for it"
 #define NO_PRIORITIES "there are no priorities: a group starts when there is room for it"
@@ -70,10 +70,10 @@ LOCAL_TYPE_CHECKED(JOB_CONDITION, KUBEFLOW "JobCondition", "a condition of a job
 
 LOCAL_TYPE_CHECKED(JOB_STATUS, KUBEFLOW "JobStatus", "the current state of a job",
     LIST(0, "conditions", JOB_CONDITION,
-        "the conditions of the job, in the order in which they were added"),
+        "the conditions of the job; the last one is its state"),
     MAP(0, "replicaStatuses", REPLICA_STATUS, "counts of the pods of each replica type"),
     TIME(0, "startTime", "when the job was started"),
-    TIME(0, "completionTime", "when the job succeeded"),
+    TIME(0, "completionTime", "when the job succeeded or failed"),
     TIME(0, "lastReconcileTime", "when the controller last reconciled the job"));
 
 #define TFJOB_ROWS \

@@ -1,5 +1,5 @@
-/* Defines the fields of training jobs as tables, which the API server, OpenAPI and manifests/ use.
- */
+/* Declares the tables with the fields of training jobs. The API server validates jobs by them, and
+ * OpenAPI and manifests/ are generated from them. */
 #ifndef TRAINYARD_OPERATOR_KIND_TRAINING_TYPES_H
 #define TRAINYARD_OPERATOR_KIND_TRAINING_TYPES_H
 

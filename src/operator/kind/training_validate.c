@@ -1,6 +1,6 @@
-/* Validates a job before objects are created for it. The reconcile calls it. It reports the first
- * mistake, and the message starts with the field's path. These checks must be strict enough that
- * the API server does not reject the pods of a valid job. */
+/* Validates a job; the reconcile calls training_job_validate() before it creates objects for the
+ * job. The first mistake is reported, with a message that starts with the field's path. The checks
+ * find the common mistakes for which the API server would reject the pods of the job. */
 #include "operator/kind/training_job.h"
 
 #include "base/mem.h"
@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Describes a wrong value for a message. A text is in quotes. */
 const char *training_value_describe(const struct json *value, char *buffer, size_t size)
 {
     const char *text = json_text(value);
@@ -115,13 +114,12 @@ static int validate_limits(const struct json *policy, const char *path, struct e
 {
     const struct json *clean = json_get(policy, "cleanPodPolicy");
     enum training_clean_policy parsed;
-    char recorded_events[TRAINING_VALUE_MAX];
+    char description[TRAINING_VALUE_MAX];
 
     if (clean && clean->type != JSON_NULL &&
         !training_clean_policy_parse(json_text(clean), &parsed))
         return err_set(err, ERR_INVALID, "%s.cleanPodPolicy: must be None, Running or All, is %s",
-                       path,
-                       training_value_describe(clean, recorded_events, sizeof(recorded_events)));
+                       path, training_value_describe(clean, description, sizeof(description)));
     int result = validate_int(policy, path, "ttlSecondsAfterFinished", 0, INT32_MAX, err);
     if (result < 0)
         return result;
@@ -136,7 +134,7 @@ static int validate_limits(const struct json *policy, const char *path, struct e
 int training_managed_by_validate(const struct json *spec, struct err *err)
 {
     const struct json *manager = json_at(spec, "runPolicy", "managedBy", NULL);
-    char recorded_events[TRAINING_VALUE_MAX];
+    char description[TRAINING_VALUE_MAX];
 
     if (!manager || manager->type == JSON_NULL || str_eq(json_text(manager), TRAINING_MANAGER) ||
         str_eq(json_text(manager), TRAINING_OTHER_MANAGER))
@@ -144,7 +142,7 @@ int training_managed_by_validate(const struct json *spec, struct err *err)
     return err_set(err, ERR_INVALID,
                    "spec.runPolicy.managedBy: must be " TRAINING_MANAGER
                    " or " TRAINING_OTHER_MANAGER ", is %s",
-                   training_value_describe(manager, recorded_events, sizeof(recorded_events)));
+                   training_value_describe(manager, description, sizeof(description)));
 }
 
 static int validate_run_policy(const struct json *spec, struct err *err)
@@ -169,7 +167,8 @@ static int validate_run_policy(const struct json *spec, struct err *err)
     return 0;
 }
 
-/* Checks that a member to which the operator appends is a list or missing. */
+/* Checks that a member to which the operator appends is a list, null or missing. `what` describes
+ * the list for the message. */
 static int validate_list(const struct json *container, const char *path, const char *name,
                          const char *what, struct err *err)
 {
@@ -266,7 +265,7 @@ static int validate_replica_type(const struct training_kind *kind, const struct 
     if (training_replica_type_parse(kind, replica->name, ret))
         return 0;
     for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
-        if (training_kind_knows(kind, (enum training_replica_type)type))
+        if (training_kind_supports(kind, (enum training_replica_type)type))
             names[count++] = training_replica_type_name((enum training_replica_type)type);
     }
     for (size_t i = 0; i < count; i++) {
@@ -283,7 +282,7 @@ static int validate_replica_type(const struct training_kind *kind, const struct 
 static int validate_replica(const struct training_kind *kind, const struct json *replica,
                             enum training_replica_type type, const char *job_name, struct err *err)
 {
-    char path[160], recorded_events[TRAINING_VALUE_MAX];
+    char path[160], description[TRAINING_VALUE_MAX];
     enum training_restart_policy parsed;
 
     snprintf(path, sizeof(path), "spec.%s[%.60s]", kind->specs, replica->name);
@@ -304,8 +303,7 @@ static int validate_replica(const struct training_kind *kind, const struct json 
         !training_restart_policy_parse(json_text(policy), &parsed))
         return err_set(err, ERR_INVALID,
                        "%s.restartPolicy: must be Always, OnFailure, Never or ExitCode, is %s",
-                       path,
-                       training_value_describe(policy, recorded_events, sizeof(recorded_events)));
+                       path, training_value_describe(policy, description, sizeof(description)));
 
     result = validate_containers(kind, replica, err);
     if (result < 0)
@@ -332,8 +330,9 @@ static int validate_replica_specs(const struct training_kind *kind, const struct
         if (result < 0)
             return result;
         if (seen[type])
-            return err_set(err, ERR_INVALID, "spec.%s[%s]: the same replica type as '%s'",
-                           kind->specs, replica->name, seen[type]);
+            return err_set(err, ERR_INVALID,
+                           "spec.%s[%s]: duplicate replica type, also given as '%s'", kind->specs,
+                           replica->name, seen[type]);
         seen[type] = replica->name;
         total += json_get_int(replica, "replicas", 1);
     }
@@ -342,7 +341,7 @@ static int validate_replica_specs(const struct training_kind *kind, const struct
                        kind->specs);
     if (total > TRAINING_REPLICAS_MAX)
         return err_set(err, ERR_INVALID,
-                       "spec.%s: at most %d replicas in all are supported, the job asks for "
+                       "spec.%s: at most %d replicas in total are supported, but the job has "
                        "%" PRId64,
                        kind->specs, TRAINING_REPLICAS_MAX, total);
     return 0;

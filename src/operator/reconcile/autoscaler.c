@@ -1,5 +1,5 @@
-/* Builds the HorizontalPodAutoscaler of elasticPolicy.metrics. It has the name of its job and
- * scales the job's scale subresource. */
+/* Builds the HorizontalPodAutoscaler of elasticPolicy.metrics; see autoscaler.h. The object has the
+ * name of its job and sets the job's scale subresource. */
 #include "operator/reconcile/autoscaler.h"
 
 #include "kube/object.h"

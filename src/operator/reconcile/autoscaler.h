@@ -1,5 +1,5 @@
 /* Builds the HorizontalPodAutoscaler of an elastic job with metrics. Pure.
- * controller/plan_autoscaler.c creates and updates the object. */
+ * controller/plan_autoscaler.c creates, updates and deletes the object. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_AUTOSCALER_H
 #define TRAINYARD_OPERATOR_RECONCILE_AUTOSCALER_H
 
@@ -9,8 +9,8 @@
  * has no metrics. */
 struct json *training_autoscaler_new(struct arena *arena, const struct training_job *job);
 
-/* Returns whether `present` has every member of `wanted`.spec. Other members belong to the server
- * or the user. */
+/* Returns whether the spec of `present` has every member of the spec of `wanted`, with the same
+ * value. Other members belong to the server or the user. */
 bool training_autoscaler_is_same(const struct json *wanted, const struct json *present);
 
 #endif

@@ -1,8 +1,9 @@
-/* Adopts and releases objects of a job. Like every controller of Kubernetes, it adopts objects that
- * have its labels but no controller, for example after a job was deleted with --cascade=orphan and
- * created again. It releases objects that it controls but that lost the labels, for example when a
- * user takes a pod out to debug it. Both are patches of one owner reference, which fail if the
- * object now has another uid than the object that was seen. Pure; part of the reconcile. */
+/* Plans the adoption and release of objects of a job. Like every controller of Kubernetes, it
+ * adopts objects that have its labels but no controller, for example after a job was deleted with
+ * --cascade=orphan and created again. It releases objects that it controls but that lost the
+ * labels, for example when a user takes a pod out to debug it. Both are patches of one owner
+ * reference, which fail if the name now belongs to another object than at the time of the decision.
+ * Pure; part of the reconcile. */
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "operator/reconcile/gang.h"
@@ -11,7 +12,7 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-/* Returns a patch that fails if another object has the name by now. */
+/* Returns a patch of one owner reference. It fails if another object has the name by now. */
 static struct json *patch_new(struct training_pass *pass, const struct json *object,
                               struct json *reference)
 {
@@ -35,7 +36,7 @@ static void claim_adopt(struct training_pass *pass, enum training_action_type ty
     if (type == TRAINING_ADOPT_POD_GROUP)
         json_set_string(pass->arena, json_get(patch, "metadata"), "resourceVersion",
                         kube_meta_resource_version(object));
-    training_plan_create(pass->plan, type, patch);
+    training_plan_add(pass->plan, type, patch);
 }
 
 void training_pass_release(struct training_pass *pass)
@@ -48,7 +49,7 @@ void training_pass_release(struct training_pass *pass)
             continue;
         json_set_string(pass->arena, reference, "$patch", "delete");
         json_set_string(pass->arena, reference, "uid", pass->job.uid);
-        training_plan_create(pass->plan, TRAINING_RELEASE_POD, patch_new(pass, pod, reference));
+        training_plan_add(pass->plan, TRAINING_RELEASE_POD, patch_new(pass, pod, reference));
     }
 }
 
@@ -58,7 +59,7 @@ static bool is_orphan(const struct training_pass *pass, const struct json *objec
     int64_t index;
 
     return !kube_meta_controller(object) && !kube_meta_is_deleting(object) &&
-           training_job_describes(&pass->job, object, &type, &index);
+           training_job_matches(&pass->job, object, &type, &index);
 }
 
 static bool claimed_pod_has_ended(const struct training_pass *pass, const struct json *json)
@@ -80,9 +81,10 @@ static size_t count_orphans(const struct training_pass *pass, bool ended)
 }
 
 /* Adopts pods if at least one of them lives. Ended pods then belong to the same job: they are its
- * finished replicas. If all pods have ended, they belong to an earlier job and are left alone,
- * because its success does not count for this job. Ended pods are adopted first, so that after an
- * interrupted adoption the live pods can still be recognized. */
+ * finished replicas. If all pods have ended, they count as pods of an earlier job and are left
+ * alone, because the success of that job does not count for this one. Ended pods are adopted in an
+ * earlier pass than live pods. Otherwise, after an interrupted adoption, the rest could be ended
+ * pods only, which would be taken for pods of an earlier job. */
 static void adopt_pods(struct training_pass *pass)
 {
     bool ended = count_orphans(pass, true) > 0;

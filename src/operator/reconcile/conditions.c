@@ -1,5 +1,5 @@
-/* Implements the rules of a job's conditions. The reconcile passes its own copy of the status.
- * Pure. A finished job has exactly one of Succeeded and Failed, and keeps it. */
+/* Implements the rules of a job's conditions; see conditions.h. The reconcile passes its own copy
+ * of the status. Pure. A finished job has exactly one of Succeeded and Failed, and keeps it. */
 #include "operator/reconcile/conditions.h"
 
 #include "base/str.h"

@@ -1,5 +1,4 @@
-/* Builds PodGroups and marks their members; see gang.h. The reconcile decides when to call these
- * functions. */
+/* Builds PodGroups and marks their members; see gang.h. pod_group.c decides when. */
 #include "operator/reconcile/gang.h"
 
 #include "operator/reconcile/pod_amounts.h"
@@ -22,19 +21,18 @@ void training_gang_init(struct training_gang *gang, const char *scheduler)
     };
 }
 
-/* ---- Who counts ------------------------------------------------------------------------------ */
+/* ---- The number of members ------------------------------------------------------------------- */
 
 struct members {
     int counts[TRAINING_REPLICA_TYPES];
     int total;
 };
 
-/* Returns whether the replica has a pod or gets one now, so that it counts as a member of the
- * group. A finished replica and a failed replica that is not restarted do not count. A replica in
- * backoff does not count either, because it gets its pod later, and other replicas must not wait
- * for it. */
-static bool is_to_come(const struct training_job *job, const struct training_replica *replica,
-                       int64_t now_ms)
+/* Returns whether the replica has a pod or gets one now. A finished replica does not count, and
+ * neither does a failed replica that is not restarted. A replica in backoff does not count, because
+ * it gets its pod later, and other replicas must not wait for it. */
+static bool counts_as_member(const struct training_job *job, const struct training_replica *replica,
+                             int64_t now_ms)
 {
     if (!replica->has_pod)
         return !replica->finished && replica->retry_ms <= now_ms;
@@ -42,15 +40,15 @@ static bool is_to_come(const struct training_job *job, const struct training_rep
            TRAINING_VERDICT_FAIL;
 }
 
-static struct members members_to_come(const struct training_job *job,
-                                      const struct training_replicas *replicas, int64_t now_ms)
+static struct members count_members(const struct training_job *job,
+                                    const struct training_replicas *replicas, int64_t now_ms)
 {
     struct members members = {0};
 
     for (size_t i = 0; i < replicas->count; i++) {
         const struct training_replica *replica = &replicas->items[i];
 
-        if (!is_to_come(job, replica, now_ms))
+        if (!counts_as_member(job, replica, now_ms))
             continue;
         members.counts[replica->type]++;
         members.total++;
@@ -63,13 +61,15 @@ static int spare_workers(const struct training_job *job, const struct members *m
 {
     int workers = members->counts[TRAINING_WORKER];
 
-    return job->min_workers >= 0 && workers > job->min_workers ? workers - job->min_workers : 0;
+    return job->workers_to_start >= 0 && workers > job->workers_to_start
+               ? workers - job->workers_to_start
+               : 0;
 }
 
 int training_gang_min_member(const struct training_job *job,
                              const struct training_replicas *replicas, int64_t now_ms)
 {
-    struct members members = members_to_come(job, replicas, now_ms);
+    struct members members = count_members(job, replicas, now_ms);
     int64_t wanted = job->scheduling.min_available;
 
     if (wanted < 0)
@@ -86,7 +86,7 @@ int training_gang_min_member(const struct training_job *job,
 static struct members first_members(const struct training_job *job,
                                     const struct training_replicas *replicas, int64_t now_ms)
 {
-    struct members all = members_to_come(job, replicas, now_ms), first = {0};
+    struct members all = count_members(job, replicas, now_ms), first = {0};
     int spare = spare_workers(job, &all), wanted = training_gang_min_member(job, replicas, now_ms);
 
     all.counts[TRAINING_WORKER] -= spare;
@@ -145,9 +145,9 @@ static struct json *group_spec(struct arena *arena, const struct training_gang *
     return spec;
 }
 
-/* Whether an annotation of the job is copied to the group, because Volcano reads settings from
- * annotations. Annotations that tools write to the job are not copied. */
-static bool is_wish(const char *annotation)
+/* Returns whether an annotation of the job is copied to the group, because Volcano reads settings
+ * from annotations. Annotations that kubectl and this operator write are not copied. */
+static bool is_copied_annotation(const char *annotation)
 {
     return !str_eq(annotation, "kubectl.kubernetes.io/last-applied-configuration") &&
            !str_has_prefix(annotation, "trainyard.dev/");
@@ -163,7 +163,7 @@ struct json *training_gang_group_new(struct arena *arena, const struct training_
     kube_meta_set_label(arena, group, TRAINING_NAME_LABEL, job->name);
     if (gang->admits_first) {
         JSON_EACH (annotation, json_at(job->json, "metadata", "annotations", NULL)) {
-            if (is_wish(annotation->name))
+            if (is_copied_annotation(annotation->name))
                 kube_meta_set_annotation(arena, group, annotation->name, json_text(annotation));
         }
     }
@@ -172,14 +172,15 @@ struct json *training_gang_group_new(struct arena *arena, const struct training_
     return group;
 }
 
-/* A merge patch keeps members that it does not name, so a superfluous resource is set to null. */
+/* Returns the patch of minResources. A merge patch keeps members that it does not name, so a
+ * superfluous resource is set to null. */
 static struct json *resources_patch(struct arena *arena, const struct json *wanted,
-                                    const struct json *is)
+                                    const struct json *present)
 {
     if (!wanted)
         return json_null(arena);
     struct json *patch = json_clone(arena, wanted);
-    JSON_EACH (entry, is) {
+    JSON_EACH (entry, present) {
         if (!json_get(wanted, entry->name))
             json_set(arena, patch, entry->name, json_null(arena));
     }
@@ -191,23 +192,24 @@ struct json *training_gang_group_patch(struct arena *arena, const struct trainin
                                        const struct training_replicas *replicas, int64_t now_ms,
                                        const struct json *group)
 {
-    /* the queue of a group does not change */
+    /* The queue is left out, because the queue of a group does not change. */
     static const char *const names[] = {"minMember", "priorityClassName", "scheduleTimeoutSeconds"};
-    const struct json *is = json_get(group, "spec");
+    const struct json *present = json_get(group, "spec");
     struct json *wanted = group_spec(arena, gang, job, replicas, now_ms);
     struct json *patch = json_object(arena), *spec = json_object(arena);
 
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-        const struct json *value = json_get(wanted, names[i]), *old = json_get(is, names[i]);
+        const struct json *value = json_get(wanted, names[i]), *old = json_get(present, names[i]);
         bool nothing = !old || old->type == JSON_NULL || str_eq(json_text(old), "");
 
         if (value ? !json_equal(value, old) : !nothing)
             json_set(arena, spec, names[i], value ? json_clone(arena, value) : json_null(arena));
     }
-    if (!training_amounts_equal(json_get(wanted, "minResources"), json_get(is, "minResources")))
-        json_set(
-            arena, spec, "minResources",
-            resources_patch(arena, json_get(wanted, "minResources"), json_get(is, "minResources")));
+    if (!training_amounts_equal(json_get(wanted, "minResources"),
+                                json_get(present, "minResources")))
+        json_set(arena, spec, "minResources",
+                 resources_patch(arena, json_get(wanted, "minResources"),
+                                 json_get(present, "minResources")));
     if (json_count(spec) == 0)
         return NULL;
     kube_meta_set_name(arena, patch, job->name);
@@ -223,7 +225,7 @@ bool training_gang_group_is_admitted(const struct training_gang *gang, const str
     return !gang->admits_first || !(str_eq(phase, "") || str_eq(phase, "Pending"));
 }
 
-/* ---- The members ----------------------------------------------------------------------------- */
+/* ---- The marks of pods ----------------------------------------------------------------------- */
 
 void training_gang_mark_pod(struct arena *arena, const struct training_gang *gang,
                             const struct training_job *job, enum training_replica_type type,

@@ -1,8 +1,8 @@
-/* Implements gang scheduling: either all pods of a job start or none. The operator creates a
- * PodGroup per job and marks the pods as members. The scheduler named by the operator's option does
- * the rest. Volcano has its own PodGroup and admits a group before its pods are created. Any other
- * name means a scheduler with the coscheduling plugin of scheduler-plugins, which needs only a
- * label on the pods. Pure. */
+/* Implements the operator's side of gang scheduling: either all pods of a job start or none. The
+ * operator creates a PodGroup per job and marks the pods as members. The scheduler that the option
+ * --gang-scheduler-name names starts the pods of a group together. Volcano has its own PodGroup and
+ * admits a group before its pods are created. Any other name means a scheduler with the
+ * coscheduling plugin of scheduler-plugins, which needs only a label on the pods. Pure. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_GANG_H
 #define TRAINYARD_OPERATOR_RECONCILE_GANG_H
 
@@ -22,6 +22,7 @@ struct training_gang {
     const char *missing; /* why the server has no PodGroups; NULL: it has them */
 };
 
+/* `scheduler` must outlive the gang. */
 void training_gang_init(struct training_gang *gang, const char *scheduler);
 
 /* Returns how many pods must exist before any pod starts. This is minAvailable or, if that is not
@@ -44,22 +45,25 @@ struct json *training_gang_group_patch(struct arena *arena, const struct trainin
 /* Returns whether the scheduler allows the group's pods to be created. */
 bool training_gang_group_is_admitted(const struct training_gang *gang, const struct json *group);
 
-/* Marks a new pod as a member of the job's group. */
+/* Marks a new pod as a member of the job's group. Sets the pod's scheduler, unless the template
+ * names one. */
 void training_gang_mark_pod(struct arena *arena, const struct training_gang *gang,
                             const struct training_job *job, enum training_replica_type type,
                             struct json *pod);
+/* Returns whether the pod has this gang's mark for the job. */
 bool training_gang_has_marked(const struct training_gang *gang, const struct training_job *job,
                               const struct json *pod);
 
-/* Reads the gang for which any operator has marked a pod. Returns false if the pod has no mark. A
- * scheduler in the template is not distinguished from the gang's scheduler. */
+/* Reads the gang for which this or another operator has marked a pod. Returns false if the pod has
+ * no mark. ret->scheduler is the scheduler of the pod, even if the template named it. */
 bool training_gang_of_pod(const struct training_job *job, const struct json *pod,
                           struct training_gang *ret);
-/* Returns whether pods of both gangs wait for the same group with the same scheduler. */
+/* Returns whether pods of this type wait for the same group with the same scheduler in both gangs.
+ * A scheduler that the template names is the same in both. */
 bool training_gang_is_same(const struct training_gang *a, const struct training_gang *b,
                            const struct training_job *job, enum training_replica_type type);
 
-/* Returns whether the template names its own scheduler, which is kept. */
+/* Returns whether the template names another scheduler than the gang's. The pods keep it. */
 bool training_gang_is_overridden(const struct training_gang *gang, const struct training_job *job,
                                  enum training_replica_type type);
 

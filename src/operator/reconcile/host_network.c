@@ -1,8 +1,8 @@
-/* Assigns node ports to replicas with hostNetwork; see host_network.h. Pure; part of the reconcile.
- * A job gets all the ports that it needs, or it waits, because each replica needs the ports of all
- * its peers. The plan stores the ports in an annotation, which the controller writes before it
- * creates a pod. A job keeps its ports while it creates pods. After that it keeps the ports on
- * which pods still listen. */
+/* Assigns node ports to replicas with hostNetwork; see host_network.h. A job gets all the ports
+ * that it needs, or it waits, because each replica needs the ports of all its peers. The plan
+ * stores the ports in an annotation, which the controller writes before it creates a pod. A job
+ * that has not ended keeps its ports. A finished or suspended job keeps only ports on which its
+ * pods may still listen. */
 #include "operator/reconcile/host_network.h"
 
 #include "operator/reconcile/host_ports.h"
@@ -15,27 +15,28 @@
 #include <string.h>
 
 enum {
-    MEMORY_MAX = 256 * 1024, /* the API's limit for all annotations of an object */
-    PORTS = 65536,
-    ASK_AGAIN_MS = 10 * 1000, /* interval to check whether other jobs have released ports */
-    NOT_KNOWN_YET_MS = 100,
+    ANNOTATION_MAX = 256 * 1024, /* the API's limit for all annotations of an object */
+    PORT_COUNT = 65536,
+    PORTS_RETRY_MS = 10 * 1000, /* delay until the next pass if too few ports are free */
+    TABLE_RETRY_MS = 100, /* delay until the next pass if the port table is not complete yet */
 };
 
-/* The ports of this job, so that no port is assigned twice. */
-struct ports_seen {
-    unsigned char bits[PORTS / 8];
+/* A set of ports. */
+struct port_set {
+    unsigned char bits[PORT_COUNT / 8];
 };
 
-static bool is_seen(const struct ports_seen *seen, int port)
+static bool port_set_has(const struct port_set *set, int port)
 {
-    return seen->bits[port / 8] & 1U << (port % 8);
+    return set->bits[port / 8] & 1U << (port % 8);
 }
 
-static bool ports_seen_add(struct ports_seen *seen, int port)
+/* Returns whether the port was in the set before. */
+static bool port_set_add(struct port_set *set, int port)
 {
-    bool before = is_seen(seen, port);
+    bool before = port_set_has(set, port);
 
-    seen->bits[port / 8] |= (unsigned char)(1U << (port % 8));
+    set->bits[port / 8] |= (unsigned char)(1U << (port % 8));
     return before;
 }
 
@@ -45,7 +46,7 @@ static const struct json *read_annotation(struct arena *arena, const struct json
     const char *text = kube_meta_annotation(job, TRAINING_HOST_PORTS_ANNOTATION);
     struct json *json;
 
-    if (!text || strlen(text) > MEMORY_MAX ||
+    if (!text || strlen(text) > ANNOTATION_MAX ||
         json_parse(arena, text, strlen(text), &limits, &json, NULL) < 0)
         return NULL;
     return json->type == JSON_OBJECT ? json : NULL;
@@ -53,15 +54,15 @@ static const struct json *read_annotation(struct arena *arena, const struct json
 
 static int read_port(const struct json *value)
 {
-    return value->type == JSON_INT && value->integer > 0 && value->integer < PORTS
+    return value->type == JSON_INT && value->integer > 0 && value->integer < PORT_COUNT
                ? (int)value->integer
                : 0;
 }
 
 void training_host_ports_read(struct arena *arena, struct training_job *job)
 {
-    const struct json *memory = read_annotation(arena, job->json);
-    struct ports_seen *seen = NULL;
+    const struct json *by_type = read_annotation(arena, job->json);
+    struct port_set *seen = NULL;
 
     for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
         struct training_replica_spec *spec = &job->replicas[type];
@@ -70,29 +71,29 @@ void training_host_ports_read(struct arena *arena, struct training_job *job)
         if (!spec->host_network)
             continue;
         if (!seen)
-            seen = ARENA_NEW(arena, struct ports_seen);
+            seen = ARENA_NEW(arena, struct port_set);
         spec->ports = ARENA_ARRAY(arena, int, (size_t)spec->replicas + 1);
-        JSON_EACH (value, json_get(memory,
+        JSON_EACH (value, json_get(by_type,
                                    training_replica_type_lower((enum training_replica_type)type))) {
             int port = read_port(value);
 
             if (index == spec->replicas)
                 break;
-            spec->ports[index++] = port && !ports_seen_add(seen, port) ? port : 0;
+            spec->ports[index++] = port && !port_set_add(seen, port) ? port : 0;
         }
     }
 }
 
 const int *training_host_ports_held(struct arena *arena, const struct json *job, size_t *ret_count)
 {
-    const struct json *memory = read_annotation(arena, job);
-    size_t room = 0;
+    const struct json *by_type = read_annotation(arena, job);
+    size_t capacity = 0;
 
-    JSON_EACH (list, memory)
-        room += json_count(list);
-    int *held = ARENA_ARRAY(arena, int, room + 1);
+    JSON_EACH (list, by_type)
+        capacity += json_count(list);
+    int *held = ARENA_ARRAY(arena, int, capacity + 1);
     *ret_count = 0;
-    JSON_EACH (list, memory) {
+    JSON_EACH (list, by_type) {
         JSON_EACH (value, list) {
             if (read_port(value))
                 held[(*ret_count)++] = read_port(value);
@@ -145,7 +146,9 @@ static int port_of_pod(const struct training_kind *kind, const struct json *pod)
     return 0;
 }
 
-static void take_port(struct training_pass *pass, const struct training_replica *replica, int port)
+/* Assigns a port to a replica, and takes the port away from any other replica of the job. */
+static void set_replica_port(struct training_pass *pass, const struct training_replica *replica,
+                             int port)
 {
     if (pass->job.replicas[replica->type].ports[replica->index] == port)
         return;
@@ -160,9 +163,10 @@ static void take_port(struct training_pass *pass, const struct training_replica 
     pass->job.replicas[replica->type].ports[replica->index] = port;
 }
 
-/* Uses the ports of live pods. They listen on the ports with which they were created, even if the
- * annotation was edited since. Their peers need that port, and no other replica may get it. */
-static void believe_pods(struct training_pass *pass)
+/* Assigns to replicas the ports of their live pods. A pod listens on the port with which it was
+ * created, even if the annotation was edited since. Its peers need that port, and no other replica
+ * may get it. */
+static void use_pod_ports(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->replicas.count; i++) {
         const struct training_replica *replica = &pass->replicas.items[i];
@@ -173,13 +177,13 @@ static void believe_pods(struct training_pass *pass)
             continue;
         int port = port_of_pod(pass->job.kind, replica->pod.json);
         if (port)
-            take_port(pass, replica, port);
+            set_replica_port(pass, replica, port);
     }
 }
 
-/* Releases ports that another job also holds, for example because the annotation was copied. This
- * is done only while the job has no pods, because pods use their ports. */
-static void give_up_clashes(struct training_pass *pass)
+/* Gives up ports that another job also holds, for example because the annotation was copied. Does
+ * nothing if the job has pods, because they use their ports. */
+static void drop_shared_ports(struct training_pass *pass)
 {
     const struct host_ports *table = pass->observed->host_ports;
     const char *owner = owner_name(pass);
@@ -196,8 +200,8 @@ static void give_up_clashes(struct training_pass *pass)
     }
 }
 
-/* Marks the job's own ports. Returns how many replicas have no port. */
-static int count_missing(const struct training_pass *pass, struct ports_seen *own)
+/* Adds the job's own ports to a set. Returns how many replicas have no port. */
+static int count_missing(const struct training_pass *pass, struct port_set *own)
 {
     int missing = 0;
 
@@ -206,7 +210,7 @@ static int count_missing(const struct training_pass *pass, struct ports_seen *ow
 
         for (int i = 0; spec->host_network && i < spec->replicas; i++) {
             if (spec->ports[i])
-                ports_seen_add(own, spec->ports[i]);
+                port_set_add(own, spec->ports[i]);
             else
                 missing++;
         }
@@ -214,10 +218,10 @@ static int count_missing(const struct training_pass *pass, struct ports_seen *ow
     return missing;
 }
 
-/* Finds free ports of the range, at most `wanted`. Each job starts at a position from the hash of
- * its uid, so that independent operators seldom choose the same port, and a released port is not
- * reused at once. */
-static int find_free(const struct training_pass *pass, const struct ports_seen *own, int *ret,
+/* Finds free ports of the range, at most `wanted`, and returns their number. Each job starts at a
+ * position from the hash of its uid, so that independent operators seldom choose the same port, and
+ * a released port is not reused at once. */
+static int find_free(const struct training_pass *pass, const struct port_set *own, int *ret,
                      int wanted)
 {
     const struct host_ports *table = pass->observed->host_ports;
@@ -229,14 +233,15 @@ static int find_free(const struct training_pass *pass, const struct ports_seen *
     for (int i = 0; i < size && found < wanted; i++) {
         int port = first + (start + i) % size;
 
-        if (is_seen(own, port) || host_ports_held_by_others(table, owner, port))
+        if (port_set_has(own, port) || host_ports_held_by_others(table, owner, port))
             continue;
         ret[found++] = port;
     }
     return found;
 }
 
-static void hand_out(struct training_pass *pass, const int *ports)
+/* Assigns the ports to the replicas that have none. */
+static void assign_found_ports(struct training_pass *pass, const int *ports)
 {
     for (int type = 0; type < TRAINING_REPLICA_TYPES; type++) {
         const struct training_replica_spec *spec = &pass->job.replicas[type];
@@ -248,23 +253,24 @@ static void hand_out(struct training_pass *pass, const int *ports)
     }
 }
 
-static void host_network_hold(struct training_pass *pass, const int *held, size_t count,
-                              const char *text)
+/* Adds to the plan the ports that the job holds from now on. `text` is the annotation with them, or
+ * NULL to remove it. */
+static void plan_ports(struct training_pass *pass, const int *held, size_t count, const char *text)
 {
     training_plan_annotate(pass->plan, pass->job.json, TRAINING_HOST_PORTS_ANNOTATION, text);
     pass->plan->host_ports = held;
     pass->plan->host_port_count = count;
 }
 
-static void hold_nothing(struct training_pass *pass)
+static void plan_no_ports(struct training_pass *pass)
 {
-    host_network_hold(pass, ARENA_NEW(pass->arena, int), 0, NULL);
+    plan_ports(pass, ARENA_NEW(pass->arena, int), 0, NULL);
 }
 
-/* Adds to the plan the ports that the job holds from now on. */
-static void write_down(struct training_pass *pass)
+/* Adds to the plan all ports of the job's replicas. */
+static void plan_job_ports(struct training_pass *pass)
 {
-    struct json *memory = json_object(pass->arena);
+    struct json *by_type = json_object(pass->arena);
     size_t count = 0;
     int *held = ARENA_ARRAY(pass->arena, int, (size_t)training_job_total_replicas(&pass->job) + 1);
 
@@ -273,7 +279,7 @@ static void write_down(struct training_pass *pass)
 
         if (!spec->host_network || spec->replicas == 0)
             continue;
-        struct json *list = json_set(pass->arena, memory,
+        struct json *list = json_set(pass->arena, by_type,
                                      training_replica_type_lower((enum training_replica_type)type),
                                      json_array(pass->arena));
         for (int i = 0; i < spec->replicas; i++) {
@@ -282,7 +288,7 @@ static void write_down(struct training_pass *pass)
                 held[count++] = spec->ports[i];
         }
     }
-    host_network_hold(pass, held, count, count ? json_to_string(pass->arena, memory) : NULL);
+    plan_ports(pass, held, count, count ? json_to_string(pass->arena, by_type) : NULL);
 }
 
 bool training_pass_assign_ports(struct training_pass *pass)
@@ -290,36 +296,36 @@ bool training_pass_assign_ports(struct training_pass *pass)
     const struct host_ports *table = pass->observed->host_ports;
 
     if (!training_job_uses_host_network(&pass->job)) {
-        hold_nothing(pass);
+        plan_no_ports(pass);
         return true;
     }
     if (!table) {
-        training_plan_requeue(pass->plan, NOT_KNOWN_YET_MS);
+        training_plan_requeue(pass->plan, TABLE_RETRY_MS);
         return false;
     }
-    believe_pods(pass);
-    give_up_clashes(pass);
-    struct ports_seen *own = ARENA_NEW(pass->arena, struct ports_seen);
+    use_pod_ports(pass);
+    drop_shared_ports(pass);
+    struct port_set *own = ARENA_NEW(pass->arena, struct port_set);
     int missing = count_missing(pass, own);
     int *ports = ARENA_ARRAY(pass->arena, int, (size_t)missing + 1);
     int found = find_free(pass, own, ports, missing);
     if (found == missing)
-        hand_out(pass, ports);
-    write_down(pass);
+        assign_found_ports(pass, ports);
+    plan_job_ports(pass);
     if (found == missing)
         return true;
     training_plan_event(pass->plan, true, "HostPortsExhausted",
-                        "%d replicas with hostNetwork wait for ports of their own: too few of "
-                        "%d-%d are free; they start when other jobs have ended, or with a larger "
-                        "--host-port-range of the operator",
+                        "%d replicas with hostNetwork wait for free ports: too few of the ports "
+                        "%d-%d are free; the replicas start when other jobs end, or when the "
+                        "operator is started with a larger --host-port-range",
                         missing, host_ports_first(table), host_ports_last(table))
         ->once = true;
-    training_plan_requeue(pass->plan, ASK_AGAIN_MS);
+    training_plan_requeue(pass->plan, PORTS_RETRY_MS);
     return false;
 }
 
-/* Marks the ports on which pods of the job may still listen. */
-static void see_live_pods(const struct training_pass *pass, struct ports_seen *live)
+/* Adds to a set the ports on which pods of the job may still listen. */
+static void mark_live_ports(const struct training_pass *pass, struct port_set *live)
 {
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
         struct training_pod pod;
@@ -328,32 +334,32 @@ static void see_live_pods(const struct training_pass *pass, struct ports_seen *l
             continue;
         training_pod_read(pass->job.kind, pass->observed->pods[i], &pod);
         if (pod.phase == TRAINING_POD_PENDING || pod.phase == TRAINING_POD_RUNNING)
-            ports_seen_add(live, port_of_pod(pass->job.kind, pod.json));
+            port_set_add(live, port_of_pod(pass->job.kind, pod.json));
     }
 }
 
 void training_pass_release_ports(struct training_pass *pass)
 {
-    const struct json *memory = read_annotation(pass->arena, pass->job.json);
-    struct ports_seen *live = ARENA_NEW(pass->arena, struct ports_seen);
+    const struct json *by_type = read_annotation(pass->arena, pass->job.json);
+    struct port_set *live = ARENA_NEW(pass->arena, struct port_set);
     struct json *kept = json_object(pass->arena);
-    size_t room, count = 0;
+    size_t capacity, count = 0;
 
-    training_host_ports_held(pass->arena, pass->job.json, &room);
-    int *held = ARENA_ARRAY(pass->arena, int, room + 1);
-    see_live_pods(pass, live);
-    JSON_EACH (list, memory) {
+    training_host_ports_held(pass->arena, pass->job.json, &capacity);
+    int *held = ARENA_ARRAY(pass->arena, int, capacity + 1);
+    mark_live_ports(pass, live);
+    JSON_EACH (list, by_type) {
         struct json *ports = json_set(pass->arena, kept, list->name, json_array(pass->arena));
 
         JSON_EACH (value, list) {
             int port = read_port(value);
 
-            if (!is_seen(live, port))
+            if (!port_set_has(live, port))
                 port = 0;
             json_append(ports, json_int(pass->arena, port));
             if (port)
                 held[count++] = port;
         }
     }
-    host_network_hold(pass, held, count, count ? json_to_string(pass->arena, kept) : NULL);
+    plan_ports(pass, held, count, count ? json_to_string(pass->arena, kept) : NULL);
 }

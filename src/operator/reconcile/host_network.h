@@ -1,5 +1,5 @@
-/* Reads and assigns the node ports of replicas with hostNetwork. They are stored as an annotation
- * of the job. */
+/* Reads and assigns the node ports of replicas with hostNetwork. The ports are stored as an
+ * annotation of the job. reconcile_internal.h declares the functions that assign them. Pure. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_HOST_NETWORK_H
 #define TRAINYARD_OPERATOR_RECONCILE_HOST_NETWORK_H
 

@@ -13,6 +13,7 @@
 
 enum { PORTS = 65536 };
 
+/* The ports of one owner. */
 struct holding {
     size_t count;
     int held[];
@@ -57,16 +58,18 @@ int host_ports_parse_range(const char *text, int *ret_first, int *ret_last, stru
     char begin[16];
 
     if (!dash || (size_t)(dash - text) >= sizeof(begin))
-        return err_set(err, ERR_BAD_REQUEST,
-                       "'%s' is no range of ports (two numbers with a dash, as 20000-29999)",
-                       text ? text : "");
+        return err_set(
+            err, ERR_BAD_REQUEST,
+            "'%s' is not a port range: expected two numbers with a dash, such as 20000-29999",
+            text ? text : "");
     memcpy(begin, text, (size_t)(dash - text));
     begin[dash - text] = '\0';
     if (str_to_int64(begin, 1, PORTS - 1, &first, NULL) < 0 ||
         str_to_int64(dash + 1, 1, PORTS - 1, &last, NULL) < 0 || first > last)
-        return err_set(err, ERR_BAD_REQUEST,
-                       "'%s' is no range of ports (two numbers from 1 to 65535, the smaller first)",
-                       text);
+        return err_set(
+            err, ERR_BAD_REQUEST,
+            "'%s' is not a port range: expected two numbers from 1 to 65535, the smaller one first",
+            text);
     *ret_first = (int)first;
     *ret_last = (int)last;
     return 0;

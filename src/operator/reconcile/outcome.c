@@ -1,7 +1,7 @@
-/* Decides the end of a job, with one function per rule. The first rule is success, because a chief
- * that succeeded decides the job, even if other replicas failed. Then come replicas that failed
- * permanently, and then the limits. Exactly one result is returned, so that Succeeded and Failed
- * are never both true. Pure. */
+/* Decides whether a job has ended, with one function per rule. The first rule is success, because a
+ * chief that succeeded decides the job, even if other replicas failed. Then follow permanently
+ * failed replicas, and then the limits. training_pass_judge() returns exactly one result, so
+ * Succeeded and Failed are never both true. Pure; part of the reconcile. */
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "operator/reconcile/conditions.h"
@@ -12,7 +12,7 @@
 
 #include <inttypes.h>
 
-/* Number of replicas that the message of a failed job names. */
+/* Limits the number of replicas that the message of a failed job names. */
 enum { NAMED_MAX = 3 };
 
 static const char *backoff_message(const struct training_pass *pass)
@@ -38,7 +38,8 @@ bool training_pass_was_stopped(const struct training_pass *pass)
            str_eq(json_get_string(failed, "reason", ""), TRAINING_FAILED_VALIDATION);
 }
 
-/* A job with zero replicas has not succeeded: it waits to be scaled up. */
+/* Returns whether all replicas of a type have succeeded. Returns false for zero replicas, because
+ * the job then waits to be scaled up. */
 static bool all_succeeded(const struct training_pass *pass, enum training_replica_type type)
 {
     int replicas = pass->job.replicas[type].replicas;
@@ -46,23 +47,24 @@ static bool all_succeeded(const struct training_pass *pass, enum training_replic
     return replicas > 0 && training_replicas_count(&pass->replicas, type).succeeded == replicas;
 }
 
-/* Returns the replica type that decides the job's success. */
+/* Finds the replica type that decides the job's success. Returns false if the job has no such type.
+ */
 static bool deciding_type(const struct training_job *job, enum training_replica_type *ret)
 {
-    static const enum training_replica_type order[] = {TRAINING_CHIEF, TRAINING_MASTER,
+    static const enum training_replica_type types[] = {TRAINING_CHIEF, TRAINING_MASTER,
                                                        TRAINING_WORKER};
 
-    for (size_t i = 0; i < ARRAY_SIZE(order); i++) {
-        if (job->replicas[order[i]].present) {
-            *ret = order[i];
+    for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+        if (job->replicas[types[i]].present) {
+            *ret = types[i];
             return true;
         }
     }
     return false;
 }
 
-/* Returns whether worker 0 has succeeded. It decides in a job without a chief. If its pod is known,
- * the exit code must be 0. */
+/* Returns whether worker 0 has succeeded. If its pod is known, the exit code must be 0. If the pod
+ * is gone, the annotation of finished replicas decides. */
 static bool worker_0_completed(const struct training_pass *pass)
 {
     const struct training_replica *worker =
@@ -101,9 +103,9 @@ bool training_pass_is_running(const struct training_pass *pass)
     return deciding_type(job, &type) && training_replicas_count(&pass->replicas, type).active > 0;
 }
 
-/* Counts the restarts that are due now, and the restarts in place that are lost with the old pods.
- */
-static int64_t count_new_failures(const struct training_pass *pass)
+/* Returns the number of restarts that are due now, plus the restarts in place that are lost with
+ * the old pods. */
+static int64_t count_due_restarts(const struct training_pass *pass)
 {
     int64_t pods = 0, in_place = 0;
 
@@ -116,7 +118,7 @@ static int64_t count_new_failures(const struct training_pass *pass)
         pods++;
         in_place += replica->pod.restarts;
     }
-    /* replicas that restart together count as one restart */
+    /* Replicas that restart together count as one restart. */
     if (pass->job.restart_together && pods > 1)
         pods = 1;
     return pods + in_place;
@@ -137,7 +139,8 @@ static int count_verdicts(const struct training_pass *pass, enum training_replic
     return count;
 }
 
-/* Dynamic workers may fail if the job has a chief, or if at least one worker is left. */
+/* Returns whether the job continues although `failed` replicas of the type failed. Dynamic workers
+ * may fail if the job has a chief, or if at least one worker is left. */
 static bool is_dispensable(const struct training_pass *pass, enum training_replica_type type,
                            int failed)
 {
@@ -184,9 +187,10 @@ static const char *describe_failures(const struct training_pass *pass,
                           : text;
 }
 
-/* Returns the message for the first type with permanently failed replicas, or NULL. It starts with
- * the sentence of Kubeflow's operator, which tools search for. */
-static const char *failed_replicas(const struct training_pass *pass)
+/* Returns the message for the first type with permanently failed replicas, or NULL if no such
+ * replica fails the job. The message starts with the sentence of Kubeflow's operator, which tools
+ * search for. */
+static const char *failed_replicas_message(const struct training_pass *pass)
 {
     const struct training_job *job = &pass->job;
 
@@ -196,34 +200,34 @@ static const char *failed_replicas(const struct training_pass *pass)
 
         if (failed == 0 || is_dispensable(pass, type, failed))
             continue;
-        const char *messages = job->replicas[type].restart_policy == TRAINING_RESTART_EXIT_CODE
-                                   ? job->kind->messages.failing
-                                   : job->kind->messages.failed;
+        const char *message = job->replicas[type].restart_policy == TRAINING_RESTART_EXIT_CODE
+                                  ? job->kind->messages.failing
+                                  : job->kind->messages.failed;
         return arena_printf(pass->arena, "%s %s",
-                            training_job_message(pass->arena, job, messages, type, failed),
+                            training_job_message(pass->arena, job, message, type, failed),
                             describe_failures(pass, type, failed));
     }
     return NULL;
 }
 
-/* As in a batch Job, a limit of N allows N new pods, but the N-th restart in place already exceeds
- * it. */
+/* Returns whether the restarts exceed backoffLimit. As in a batch Job, a limit of N allows N new
+ * pods, but the N-th restart in place already exceeds it. */
 static bool is_past_backoff_limit(const struct training_pass *pass)
 {
-    int64_t remembered, in_place;
+    int64_t stored, in_place;
 
     if (pass->job.backoff_limit < 0)
         return false;
-    training_replicas_restarts(&pass->replicas, &pass->job, &remembered, &in_place);
-    int64_t new_failures = count_new_failures(pass);
-    if (new_failures > 0 && remembered + in_place + new_failures > pass->job.backoff_limit)
+    training_replicas_restarts(&pass->replicas, &pass->job, &stored, &in_place);
+    int64_t due = count_due_restarts(pass);
+    if (due > 0 && stored + in_place + due > pass->job.backoff_limit)
         return true;
-    return in_place > 0 && remembered + in_place >= pass->job.backoff_limit;
+    return in_place > 0 && stored + in_place >= pass->job.backoff_limit;
 }
 
-/* Reports how often each replica was restarted. Neither their pods, which are deleted, nor the
- * condition, which has Kubeflow's message, shows this. */
-static void report_tries(struct training_pass *pass)
+/* Reports how often each replica was restarted. The user cannot see this elsewhere: the pods are
+ * deleted, and the condition has Kubeflow's message. */
+static void report_restarts(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->replicas.count; i++) {
         const struct training_replica *replica = &pass->replicas.items[i];
@@ -244,8 +248,8 @@ static void report_tries(struct training_pass *pass)
     }
 }
 
-/* Also requeues the job for its deadline, because possibly nothing else causes a pass at that time.
- * */
+/* Returns whether the job has run longer than activeDeadlineSeconds. Otherwise requests a pass at
+ * the deadline, because possibly nothing else causes a pass at that time. */
 static bool is_past_deadline(const struct training_pass *pass)
 {
     int64_t started_ms = training_pass_time(pass, "startTime");
@@ -266,36 +270,37 @@ bool training_pass_has_no_replicas(const struct training_pass *pass)
     return deciding_type(&pass->job, &type) && pass->job.replicas[type].replicas == 0;
 }
 
-static const char *nobody_message(const struct training_pass *pass)
+static const char *no_replicas_message(const struct training_pass *pass)
 {
     const struct training_job *job = &pass->job;
     enum training_replica_type type = TRAINING_WORKER;
 
     deciding_type(job, &type);
-    return arena_printf(pass->arena,
-                        "%s %s has 0 replicas of %s, whose success is the job's: it waits; set "
-                        "spec.%s.%s.replicas to 1 or more, or delete the job",
-                        job->kind->row->id.kind, job->name, training_replica_type_name(type),
-                        job->kind->specs, training_replica_type_name(type));
+    return arena_printf(
+        pass->arena,
+        "%s %s has 0 replicas of %s, which decide whether the job succeeds: the job waits; set "
+        "spec.%s.%s.replicas to 1 or more, or delete the job",
+        job->kind->row->id.kind, job->name, training_replica_type_name(type), job->kind->specs,
+        training_replica_type_name(type));
 }
 
-/* Reports a job that cannot end by itself. Parameter servers and evaluators serve other replicas;
- * alone they neither make a job Running nor end it. */
+/* Reports a job that cannot succeed. Parameter servers and evaluators serve other replicas; alone
+ * they neither make a job Running nor Succeeded. */
 static void report_undecided(struct training_pass *pass)
 {
     const struct training_job *job = &pass->job;
     enum training_replica_type type;
 
     if (!deciding_type(job, &type)) {
-        training_plan_event(pass->plan, true, "NobodyDecides",
+        training_plan_event(pass->plan, true, "NoDecidingReplica",
                             "%s %s has neither a Chief, a Master nor a Worker: it never becomes "
                             "Running or Succeeded, and ends when a replica fails, a limit is "
                             "reached or it is deleted",
                             job->kind->row->id.kind, job->name)
             ->once = true;
     } else if (training_pass_has_no_replicas(pass)) {
-        training_plan_event(pass->plan, true, "NobodyDecides", "%s", nobody_message(pass))->once =
-            true;
+        training_plan_event(pass->plan, true, "NoDecidingReplica", "%s", no_replicas_message(pass))
+            ->once = true;
     }
 }
 
@@ -303,7 +308,7 @@ void training_pass_note_waiting(struct training_pass *pass)
 {
     static const char *const activities[] = {TRAINING_RUNNING, TRAINING_RESTARTING};
     const char *reason = training_pass_reason(pass, "Waiting");
-    const char *message = nobody_message(pass);
+    const char *message = no_replicas_message(pass);
     const struct json *created = training_condition_get(pass->status, TRAINING_CREATED);
 
     if (!training_pass_has_no_replicas(pass)) {
@@ -334,12 +339,12 @@ struct training_judgement training_pass_judge(struct training_pass *pass)
                                                             : messages->workers_succeeded);
         return judgement;
     }
-    judgement.message = failed_replicas(pass);
+    judgement.message = failed_replicas_message(pass);
     if (judgement.message)
         return judgement;
     if (is_past_backoff_limit(pass)) {
         judgement.message = backoff_message(pass);
-        report_tries(pass);
+        report_restarts(pass);
     } else if (is_past_deadline(pass))
         judgement.message = deadline_message(pass);
     else

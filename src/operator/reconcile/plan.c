@@ -1,4 +1,4 @@
-/* Builds a plan; see plan.h. */
+/* Builds a plan; see plan.h. Pure. */
 #include "operator/reconcile/plan.h"
 
 #include "operator/kind/training_job.h"
@@ -15,9 +15,10 @@ void training_plan_init(struct training_plan *plan, struct arena *arena)
     *plan = (struct training_plan){.arena = arena, .requeue_ms = -1};
 }
 
-/* Returns the next free entry of an array in an arena. Outgrown arrays are freed with the arena. */
-static void *next_place(struct arena *arena, void **items, size_t *count, size_t *capacity,
-                        size_t size)
+/* Adds an entry to a growing array and returns it. The array is in the arena. When the array grows,
+ * the old copy stays in the arena until the arena is freed. */
+static void *array_next_entry(struct arena *arena, void **items, size_t *count, size_t *capacity,
+                              size_t size)
 {
     if (*count == *capacity) {
         size_t grown = *capacity ? *capacity * 2 : 8;
@@ -34,15 +35,15 @@ static void *next_place(struct arena *arena, void **items, size_t *count, size_t
 static struct training_action *add_action(struct training_plan *plan)
 {
     void *items = plan->actions;
-    struct training_action *action = next_place(plan->arena, &items, &plan->action_count,
-                                                &plan->action_capacity, sizeof(*action));
+    struct training_action *action = array_next_entry(plan->arena, &items, &plan->action_count,
+                                                      &plan->action_capacity, sizeof(*action));
 
     plan->actions = items;
     return action;
 }
 
-void training_plan_create(struct training_plan *plan, enum training_action_type type,
-                          const struct json *object)
+void training_plan_add(struct training_plan *plan, enum training_action_type type,
+                       const struct json *object)
 {
     *add_action(plan) = (struct training_action){.type = type,
                                                  .name = kube_meta_name(object),
@@ -105,8 +106,8 @@ struct training_event *training_plan_event(struct training_plan *plan, bool warn
                                            const char *reason, const char *format, ...)
 {
     void *items = plan->events;
-    struct training_event *event =
-        next_place(plan->arena, &items, &plan->event_count, &plan->event_capacity, sizeof(*event));
+    struct training_event *event = array_next_entry(plan->arena, &items, &plan->event_count,
+                                                    &plan->event_capacity, sizeof(*event));
     va_list args;
 
     plan->events = items;

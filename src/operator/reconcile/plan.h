@@ -30,10 +30,10 @@ enum training_action_type {
 struct training_action {
     enum training_action_type type;
     const char *name;
-    /* The uid of the object that is deleted, adopted or released, so that a later object of the
-     * same name is not affected. */
+    /* The uid of the object that is deleted or patched, so that a later object of the same name is
+     * not affected. NULL or "" if the action creates an object. */
     const char *uid;
-    const struct json *object; /* the object to create, or the patch */
+    const struct json *object; /* the object to create, or the patch; NULL: built later */
     bool force;                /* delete without grace period, because the pod's node is gone */
     /* The replica for which a pod or service is created. The object is built when the call is made.
      */
@@ -70,30 +70,37 @@ struct training_plan {
     struct json *annotations;  /* annotations to set on the job, JSON null to remove; NULL: none */
     const struct json *status; /* the new status; NULL: unchanged */
     const struct json *autoscaler; /* the wanted autoscaler; NULL: none */
-    bool autoscaler_goes;          /* the job's autoscaler must be deleted */
+    bool delete_autoscaler;        /* the job's autoscaler must be deleted */
     const int *host_ports;         /* all ports that the job holds from now on; NULL: unchanged */
     size_t host_port_count;
     int64_t requeue_ms; /* reconcile again after this time; -1: when something changes */
 };
 
 void training_plan_init(struct training_plan *plan, struct arena *arena);
-void training_plan_create(struct training_plan *plan, enum training_action_type type,
-                          const struct json *object);
-/* Adds an action that creates a pod or a service of a replica. */
+/* Adds an action that creates `object`, or that sends `object` as a patch to the object with the
+ * same name and uid. */
+void training_plan_add(struct training_plan *plan, enum training_action_type type,
+                       const struct json *object);
+/* Adds an action that creates a pod or a service of a replica. plan->builder must be set. */
 void training_plan_create_part(struct training_plan *plan, enum training_action_type type,
                                enum training_replica_type replica_type, int replica_index);
-/* Returns the object or patch of the action, built in the arena if necessary. */
+/* Returns the object or patch of the action. If the plan does not contain it, builds it in `arena`.
+ */
 const struct json *training_plan_object(const struct training_plan *plan,
                                         const struct training_action *action, struct arena *arena);
+/* Adds an action that deletes `object`. */
 void training_plan_delete(struct training_plan *plan, enum training_action_type type,
                           const struct json *object, bool force);
+/* Adds an event and copies its texts. The caller may change the returned event until the next one
+ * is added. */
 struct training_event *training_plan_event(struct training_plan *plan, bool warning,
                                            const char *reason, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Sets an annotation of the job if it differs. `text` NULL removes the annotation. */
+/* Plans to set an annotation of the job, unless it has this text already. `text` NULL removes the
+ * annotation. */
 void training_plan_annotate(struct training_plan *plan, const struct json *job, const char *name,
                             const char *text);
-void training_plan_requeue(struct training_plan *plan,
-                           int64_t delay_ms); /* the shortest delay counts */
+/* Requests another pass after the delay. If there are several delays, the shortest one counts. */
+void training_plan_requeue(struct training_plan *plan, int64_t delay_ms);
 
 #endif

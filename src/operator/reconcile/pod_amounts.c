@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+/* Returns the amount of this name, which is added as zero if it is missing. */
 static struct kube_quantity *amount_of(struct arena *arena, struct training_amounts *amounts,
                                        const char *name)
 {
@@ -32,6 +33,7 @@ void training_amounts_add(struct arena *arena, struct training_amounts *sum,
         kube_quantity_add(amount_of(arena, sum, more->items[i].name), &more->items[i].quantity);
 }
 
+/* Sets each amount of `most` to the larger one of both. */
 static void raise_to(struct arena *arena, struct training_amounts *most,
                      const struct training_amounts *other)
 {
@@ -43,6 +45,7 @@ static void raise_to(struct arena *arena, struct training_amounts *most,
     }
 }
 
+/* Adds the quantities of `map` to `ret`, except those that `unless` has too. */
 static void read_amounts(struct arena *arena, const struct json *map, const struct json *unless,
                          struct training_amounts *ret)
 {
@@ -67,28 +70,28 @@ static struct training_amounts container_amounts(struct arena *arena, const stru
 
 struct training_amounts training_pod_amounts(struct arena *arena, const struct json *pod_spec)
 {
-    struct training_amounts together = {0}, beside = {0}, first = {0};
+    struct training_amounts running = {0}, sidecars = {0}, init_peak = {0};
 
     JSON_EACH (container, json_get(pod_spec, "containers")) {
-        struct training_amounts own = container_amounts(arena, container);
+        struct training_amounts each = container_amounts(arena, container);
 
-        training_amounts_add(arena, &together, &own);
+        training_amounts_add(arena, &running, &each);
     }
     JSON_EACH (container, json_get(pod_spec, "initContainers")) {
-        struct training_amounts own = container_amounts(arena, container);
+        struct training_amounts each = container_amounts(arena, container);
 
         /* A sidecar (restartPolicy Always) runs together with all later containers. */
         if (str_eq(json_get_string(container, "restartPolicy", ""), "Always")) {
-            training_amounts_add(arena, &beside, &own);
-            training_amounts_add(arena, &together, &own);
-            raise_to(arena, &first, &beside);
+            training_amounts_add(arena, &sidecars, &each);
+            training_amounts_add(arena, &running, &each);
+            raise_to(arena, &init_peak, &sidecars);
         } else {
-            training_amounts_add(arena, &own, &beside);
-            raise_to(arena, &first, &own);
+            training_amounts_add(arena, &each, &sidecars);
+            raise_to(arena, &init_peak, &each);
         }
     }
-    raise_to(arena, &together, &first);
-    return together;
+    raise_to(arena, &running, &init_peak);
+    return running;
 }
 
 struct json *training_amounts_to_json(struct arena *arena, const struct training_amounts *amounts)

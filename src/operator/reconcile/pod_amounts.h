@@ -1,4 +1,5 @@
-/* Computes the resources that pods request, by name: "cpu", "memory", "nvidia.com/gpu". */
+/* Computes the resources that pods request, by name: "cpu", "memory", "nvidia.com/gpu". The
+ * PodGroup of a job contains their sum. Pure. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_POD_AMOUNTS_H
 #define TRAINYARD_OPERATOR_RECONCILE_POD_AMOUNTS_H
 
@@ -21,12 +22,14 @@ struct training_amounts {
  * will reject the pod anyway. */
 struct training_amounts training_pod_amounts(struct arena *arena, const struct json *pod_spec);
 
+/* Adds the amounts of `more` to `sum`. */
 void training_amounts_add(struct arena *arena, struct training_amounts *sum,
                           const struct training_amounts *more);
 
 struct json *training_amounts_to_json(struct arena *arena, const struct training_amounts *amounts);
 
-/* Returns whether two maps of names and quantities are equal: "1000m" equals "1". */
+/* Returns whether two JSON maps of names and quantities are equal: "1000m" equals "1". Returns
+ * false if a quantity is invalid. */
 bool training_amounts_equal(const struct json *a, const struct json *b);
 
 #endif

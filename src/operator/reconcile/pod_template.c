@@ -1,5 +1,5 @@
-/* Builds the objects of a replica: clones the template, so that everything that the user wrote is
- * kept, and adds the fields of the replica. The reconcile decides when to call these functions. */
+/* Builds the objects of a replica; see pod_template.h. A pod is a clone of the template, so that
+ * everything that the user wrote is kept, with the fields of the replica added. */
 #include "operator/reconcile/pod_template.h"
 
 #include "base/str.h"
@@ -35,6 +35,7 @@ static void set_replica_labels(struct arena *arena, struct json *labels,
     json_set(arena, labels, TRAINING_INDEX_LABEL, json_stringf(arena, "%d", index));
 }
 
+/* Returns whether the replica is the chief, or worker 0 of a job without a chief. */
 static bool is_master_role(const struct training_job *job, enum training_replica_type type,
                            int index)
 {
@@ -137,8 +138,8 @@ struct json *training_pod_new(struct arena *arena, const struct training_job *jo
     return pod;
 }
 
-/* Returns every port of the replica's container. Each gets a name, because a service with several
- * ports needs names. */
+/* Returns the ports of the service: every port of the training container. Each gets a name, because
+ * a service with several ports needs names. */
 static struct json *service_ports(struct arena *arena, const struct training_job *job,
                                   enum training_replica_type type, int index)
 {

@@ -1,4 +1,5 @@
-/* Builds the pod and the service of one replica. */
+/* Builds the pod and the service of one replica, as new objects in `arena`. plan.c calls these
+ * functions when the controller creates the object. Pure. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_POD_TEMPLATE_H
 #define TRAINYARD_OPERATOR_RECONCILE_POD_TEMPLATE_H
 

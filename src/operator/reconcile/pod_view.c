@@ -32,7 +32,7 @@ static int64_t read_exit_code(const struct training_kind *kind, const struct jso
     }
     if (code != TRAINING_EXIT_CODE_NONE)
         return code;
-    /* if an init container failed, the program did not run */
+    /* If an init container failed, the training container has not run. */
     JSON_EACH (container, json_get(status, "initContainerStatuses")) {
         code = json_get_int(json_at(container, "state", "terminated", NULL), "exitCode", 0);
         if (code != 0)
@@ -53,7 +53,8 @@ static int64_t pod_count_restarts(const struct json *status)
     return sum;
 }
 
-/* Kubernetes 1.26 and newer sets a condition; older versions set the pod's reason. */
+/* Returns whether the pod was evicted, preempted or lost with its node. Kubernetes 1.26 and newer
+ * sets a condition; older versions set the pod's reason. */
 static bool read_disrupted(const struct json *pod, const struct json *status)
 {
     static const char *const reasons[] = {"Evicted",      "Preempting", "Shutdown",

@@ -13,7 +13,9 @@ enum training_pod_phase {
     TRAINING_POD_FAILED,
 };
 
-/* TRAINING_EXIT_CODE_NONE means that the container has not ended; it counts as retryable. */
+/* TRAINING_EXIT_CODE_NONE means that no container has an exit code. It is greater than
+ * TRAINING_EXIT_CODE_RETRYABLE, so with the policy ExitCode a failed pod without an exit code
+ * is restarted. */
 enum { TRAINING_EXIT_CODE_NONE = 0xbeef, TRAINING_EXIT_CODE_RETRYABLE = 128 };
 
 struct training_pod {
@@ -27,13 +29,14 @@ struct training_pod {
     bool disrupted;      /* evicted, preempted or lost with its node: not the program's fault */
 };
 
-/* Returns the exit code of the training container. If the container runs again, returns the exit
- * code before its last restart in place. Returns TRAINING_EXIT_CODE_NONE if there is none. */
+/* Returns pod->exit_code. If the training container runs again, returns its exit code before its
+ * last restart in place. Returns TRAINING_EXIT_CODE_NONE if there is none. */
 int64_t training_pod_last_exit_code(const struct training_kind *kind,
                                     const struct training_pod *pod);
 /* Returns why the program ended or the pod failed, if more is known than the exit code, such as
  * "OOMKilled" or "Evicted". Returns "" if nothing more is known. */
 const char *training_pod_end_reason(const struct training_kind *kind, const struct json *pod);
+/* *ret refers to `pod`, which must outlive it. */
 void training_pod_read(const struct training_kind *kind, const struct json *pod,
                        struct training_pod *ret);
 

@@ -1,6 +1,6 @@
-/* Continues a running job: restarts failed replicas, creates missing objects, deletes superfluous
- * ones. Pure; part of the reconcile. Counts are put into the plan as annotations, which the
- * controller writes before it carries out actions. */
+/* Continues a job that has not ended: restarts failed replicas, creates missing objects, deletes
+ * superfluous ones. Pure; part of the reconcile. The counts of restarts are put into the plan as
+ * annotations, which the controller writes before it creates or deletes objects. */
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "operator/reconcile/conditions.h"
@@ -14,7 +14,8 @@
 
 #include <inttypes.h>
 
-/* How long a pod may exceed its deletion time before its node counts as dead. */
+/* A pod that still exists this long after its deletion was due is deleted by force, because its
+ * node counts as dead. */
 enum { OVERDUE_MS = 60 * 1000 };
 
 static void delete_replica_pod(struct training_pass *pass, const struct training_replica *replica)
@@ -23,15 +24,15 @@ static void delete_replica_pod(struct training_pass *pass, const struct training
         training_plan_delete(pass->plan, TRAINING_DELETE_POD, replica->pod.json, false);
 }
 
-/* Restarts all replicas whose restart was not counted yet, after one failed replica was restarted.
- * Called for jobs whose replicas restart together (restart_together). */
-static void restart_the_others(struct training_pass *pass)
+/* Restarts all other replicas after a failed replica was restarted, also finished ones. Called only
+ * for jobs whose replicas restart together (restart_together). */
+static void restart_other_replicas(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->replicas.count; i++) {
         struct training_replica *replica = &pass->replicas.items[i];
 
         replica->finished = false;
-        /* includes a vanished pod, which must not be judged again */
+        /* Vanished pods are marked too, so that they do not count as lost in the next pass. */
         if (!replica->pod.json || replica->state == TRAINING_REPLICA_BLOCKED ||
             training_replica_is_handled(replica))
             continue;
@@ -40,8 +41,8 @@ static void restart_the_others(struct training_pass *pass)
     }
 }
 
-/* Restarts the replicas for which the verdict is a restart. Returns the type of the first of them,
- * or -1 if there is none. */
+/* Restarts the replicas that training_replica_judge() wants restarted. Returns the type of the
+ * first one, or -1 if there is none. */
 static int restart_replicas(struct training_pass *pass)
 {
     int first_type = -1;
@@ -49,7 +50,7 @@ static int restart_replicas(struct training_pass *pass)
     for (size_t i = 0; i < pass->replicas.count; i++) {
         struct training_replica *replica = &pass->replicas.items[i];
 
-        /* an operator counted the restart, but died before the deletion */
+        /* An earlier pass counted the restart, but did not delete the pod. */
         if (replica->state == TRAINING_REPLICA_LEAVING)
             delete_replica_pod(pass, replica);
         if (training_replica_judge(replica, pass->job.replicas[replica->type].restart_policy) !=
@@ -64,11 +65,11 @@ static int restart_replicas(struct training_pass *pass)
         delete_replica_pod(pass, replica);
     }
     if (first_type >= 0 && pass->job.restart_together)
-        restart_the_others(pass);
+        restart_other_replicas(pass);
     return first_type;
 }
 
-static void remember_finished(struct training_pass *pass)
+static void record_finished(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->replicas.count; i++) {
         struct training_replica *replica = &pass->replicas.items[i];
@@ -80,8 +81,7 @@ static void remember_finished(struct training_pass *pass)
     }
 }
 
-/* Deletes pods by force whose deletion is long overdue. Their node is gone, so no kubelet will end
- * them. */
+/* The node of such a pod is gone, so no kubelet will end the pod. */
 void training_pass_delete_overdue(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
@@ -99,7 +99,7 @@ void training_pass_delete_overdue(struct training_pass *pass)
     }
 }
 
-/* Deletes superfluous replicas after the job was scaled down. */
+/* Deletes the pods and services of replicas that the spec does not have any more. */
 static void delete_surplus(struct training_pass *pass)
 {
     const struct training_observed *observed = pass->observed;
@@ -126,7 +126,7 @@ static void report_blocked(struct training_pass *pass, const struct json *object
                            const char *reason)
 {
     if (kube_meta_is_deleting(object) || kube_meta_is_controlled_by(object, pass->job.uid))
-        return; /* the object is terminating, or was just released */
+        return; /* the object is terminating, or is a pod that this plan releases */
     training_plan_event(
         pass->plan, true, reason,
         "Error creating: %s \"%s\" exists and does not belong to this job" TRAINING_NAME_TAKEN,
@@ -147,8 +147,8 @@ static void create_services(struct training_pass *pass)
     }
 }
 
-/* Returns whether a pod that will be replaced is still terminating. */
-static bool some_leave(const struct training_pass *pass)
+/* Returns whether a pod that will be replaced still exists. */
+static bool has_leaving_pods(const struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->replicas.count; i++) {
         const struct training_replica *replica = &pass->replicas.items[i];
@@ -161,7 +161,7 @@ static bool some_leave(const struct training_pass *pass)
 
 /* Returns whether a replica that fails repeatedly must wait for its backoff, and reports the wait.
  */
-static bool must_wait(struct training_pass *pass, const struct training_replica *replica)
+static bool replica_must_wait(struct training_pass *pass, const struct training_replica *replica)
 {
     char until[MOMENT_TEXT_MAX];
 
@@ -177,22 +177,22 @@ static bool must_wait(struct training_pass *pass, const struct training_replica 
     return true;
 }
 
-/* Replicas that restart together start together: none starts before the last old pod is gone and
- * the last backoff is over. */
-static bool all_must_wait(struct training_pass *pass)
+/* Returns whether no pod may be created yet, because replicas that restart together also start
+ * together: after the last old pod is gone and the last backoff is over. */
+static bool replicas_must_wait(struct training_pass *pass)
 {
     bool wait = false;
 
     if (!pass->job.restart_together)
         return false;
     for (size_t i = 0; i < pass->replicas.count; i++)
-        wait |= must_wait(pass, &pass->replicas.items[i]);
-    return wait || some_leave(pass);
+        wait |= replica_must_wait(pass, &pass->replicas.items[i]);
+    return wait || has_leaving_pods(pass);
 }
 
 static void create_pods(struct training_pass *pass)
 {
-    bool wait = all_must_wait(pass);
+    bool wait = replicas_must_wait(pass);
     bool overridden = false, scheduled_elsewhere = false;
 
     for (size_t i = 0; i < pass->replicas.count; i++) {
@@ -200,7 +200,7 @@ static void create_pods(struct training_pass *pass)
 
         if (replica->state == TRAINING_REPLICA_BLOCKED)
             report_blocked(pass, replica->pod.json, "pod", "FailedCreatePod");
-        if (replica->has_pod || replica->finished || wait || must_wait(pass, replica))
+        if (replica->has_pod || replica->finished || wait || replica_must_wait(pass, replica))
             continue;
         training_plan_create_part(pass->plan, TRAINING_CREATE_POD, replica->type, replica->index);
         if (pass->gang)
@@ -221,7 +221,7 @@ static void create_pods(struct training_pass *pass)
             ->once = true;
 }
 
-/* Sets the input of the builder: the current job with its assigned ports. */
+/* Sets plan->builder, with a copy of the job and its assigned ports. */
 static void set_builder(struct training_pass *pass)
 {
     struct training_builder *builder = ARENA_NEW(pass->arena, struct training_builder);
@@ -246,6 +246,7 @@ static void set_running(struct training_pass *pass)
                            pass->now_ms);
 }
 
+/* Sets the condition Restarting, unless the job has no replicas. Returns its message. */
 static const char *note_restarting(struct training_pass *pass, enum training_replica_type type)
 {
     const char *message =
@@ -264,8 +265,8 @@ static void set_restarting(struct training_pass *pass, enum training_replica_typ
 }
 
 /* Sets the condition Restarting if the job is not running any more and a replica waits for its
- * restart. */
-static void stop_running(struct training_pass *pass)
+ * backoff. */
+static void note_backoff(struct training_pass *pass)
 {
     if (training_pass_is_running(pass) ||
         !training_condition_is_true(pass->status, TRAINING_RUNNING))
@@ -280,8 +281,9 @@ static void stop_running(struct training_pass *pass)
     }
 }
 
-/* Returns the type of a replica whose restart was counted although the status still has Running,
- * because the write of the status failed. Returns -1 if there is none. */
+/* Finds a replica whose restart was counted although the status still has Running, because an
+ * earlier pass could not write the status. Returns the type of the replica, or -1 if there is none.
+ */
 static int interrupted_restart(const struct training_pass *pass)
 {
     if (!training_condition_is_true(pass->status, TRAINING_RUNNING))
@@ -297,10 +299,10 @@ static int interrupted_restart(const struct training_pass *pass)
 
 void training_pass_continue(struct training_pass *pass)
 {
-    /* nothing is created or counted before all objects of the job are adopted */
+    /* Nothing is created or counted before all objects of the job are adopted. */
     if (training_pass_adopt(pass))
         return;
-    remember_finished(pass);
+    record_finished(pass);
     int restarted_type = restart_replicas(pass);
     if (restarted_type < 0)
         restarted_type = interrupted_restart(pass);
@@ -317,8 +319,8 @@ void training_pass_continue(struct training_pass *pass)
     training_pass_note_waiting(pass);
     if (restarted_type >= 0)
         set_restarting(pass, (enum training_replica_type)restarted_type);
-    else if (training_pass_is_running(pass) && !some_leave(pass))
+    else if (training_pass_is_running(pass) && !has_leaving_pods(pass))
         set_running(pass);
     else
-        stop_running(pass);
+        note_backoff(pass);
 }

@@ -1,5 +1,5 @@
-/* Formats progress as text; see progress_text.h. Pure. The document comes from the user's program,
- * so only its numbers and short words are used. */
+/* Formats progress as text; see progress_text.h. The document comes from the user's program, so
+ * only its numbers and one short text without control characters are used. */
 #include "operator/reconcile/progress_text.h"
 
 #include "operator/kind/training_job.h"
@@ -14,7 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORDS_MAX = 60 };
+/* Limits the characters of the names that the program waits for. */
+enum { WAITING_MAX = 60 };
 
 /* Returns a number in a readable form: 0.4213, 812, 120000, 1.2e+300. */
 static const char *number_text(struct arena *arena, double number)
@@ -24,9 +25,9 @@ static const char *number_text(struct arena *arena, double number)
     return arena_printf(arena, size >= 1000 && size < 1e15 ? "%.0f" : "%.4g", number);
 }
 
-static void progress_append(struct arena *arena, char **text, const char *messages)
+static void progress_append(struct arena *arena, char **text, const char *part)
 {
-    *text = *text ? arena_printf(arena, "%s, %s", *text, messages) : arena_strdup(arena, messages);
+    *text = *text ? arena_printf(arena, "%s, %s", *text, part) : arena_strdup(arena, part);
 }
 
 static bool progress_is_number(const struct json *value)
@@ -85,30 +86,30 @@ bool training_progress_is_plain(const char *text)
     return true;
 }
 
-/* Appends the names of the peers that the program waits for. Limits the number of characters, and
- * shows an invalid character as '?'. */
+/* Appends the names of the peers that the program waits for, at most WAITING_MAX characters. Shows
+ * an invalid or control character as '?'. */
 static void add_waiting(struct arena *arena, char **text, const struct json *document)
 {
     const struct json *value = json_get(document, "waiting-for");
-    const char *who = value ? json_text(value) : NULL;
-    char messages[WORDS_MAX * 4 + 1];
+    const char *names = value ? json_text(value) : NULL;
+    char shown[WAITING_MAX * 4 + 1];
     size_t size = 0;
 
-    if (str_is_empty(who))
+    if (str_is_empty(names))
         return;
-    for (int count = 0; *who && count < WORDS_MAX; count++) {
-        size_t step = utf8_size(who, strlen(who));
+    for (int count = 0; *names && count < WAITING_MAX; count++) {
+        size_t step = utf8_size(names, strlen(names));
 
-        if (step == 0 || character_is_control(who, step)) {
-            messages[size++] = '?';
+        if (step == 0 || character_is_control(names, step)) {
+            shown[size++] = '?';
         } else {
-            memcpy(messages + size, who, step);
+            memcpy(shown + size, names, step);
             size += step;
         }
-        who += step ? step : 1;
+        names += step ? step : 1;
     }
-    messages[size] = '\0';
-    progress_append(arena, text, arena_printf(arena, "waiting for %s", messages));
+    shown[size] = '\0';
+    progress_append(arena, text, arena_printf(arena, "waiting for %s", shown));
 }
 
 static int parse_document(struct arena *arena, const char *document, size_t size,
@@ -159,8 +160,8 @@ static int progress_find_port(const struct json *pod, const char *name)
     return 0;
 }
 
-/* Returns whether the pod reports the job's progress and has this phase. */
-static bool is_speaker(const struct json *pod, const char *job_uid, const char *phase)
+/* Returns whether this pod reports the job's progress, and has this phase. */
+static bool is_progress_pod(const struct json *pod, const char *job_uid, const char *phase)
 {
     return str_eq(kube_meta_label(pod, TRAINING_ROLE_LABEL), "master") &&
            kube_meta_is_controlled_by(pod, job_uid) && !kube_meta_is_deleting(pod) &&
@@ -173,7 +174,7 @@ const struct json *training_progress_pod(const struct json *const *pods, size_t 
     for (size_t i = 0; i < count; i++) {
         const struct json *pod = pods[i];
 
-        if (!is_speaker(pod, job_uid, "Running"))
+        if (!is_progress_pod(pod, job_uid, "Running"))
             continue;
         int port = progress_find_port(pod, "progress");
         if (!port)
@@ -190,7 +191,7 @@ bool training_progress_last(struct arena *arena, const struct json *const *pods,
                             const char *job_uid, struct training_final_progress *ret)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!is_speaker(pods[i], job_uid, "Succeeded"))
+        if (!is_progress_pod(pods[i], job_uid, "Succeeded"))
             continue;
         JSON_EACH (container, json_at(pods[i], "status", "containerStatuses", NULL)) {
             const char *message =

@@ -1,5 +1,6 @@
-/* Converts the progress of a job to one short line. The source is the chief's document at /progress
- * or in its termination message. */
+/* Converts the progress of a job to one short line, which becomes an annotation of the job. The
+ * source is the JSON document that the chief serves at /progress, or its termination message. Pure.
+ */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_PROGRESS_TEXT_H
 #define TRAINYARD_OPERATOR_RECONCILE_PROGRESS_TEXT_H
 
@@ -11,26 +12,27 @@
 
 enum { TRAINING_PROGRESS_DOCUMENT_MAX = 64 * 1024 };
 
-/* Returns a line such as "step 120/1000, epoch 3, loss 0.42, accuracy 0.91, 812/s, waiting for
- * worker-1", with only those parts that the document has. Returns a negative code if the document
- * has none of them, is not JSON, or is larger than TRAINING_PROGRESS_DOCUMENT_MAX. */
+/* Sets *ret to a line such as "step 120/1000, epoch 3, loss 0.42, accuracy 0.91, 812/s, waiting for
+ * worker-1", with only those parts that the document has. Returns 0, or a negative code if the
+ * document has none of them, is not JSON, or is larger than TRAINING_PROGRESS_DOCUMENT_MAX. */
 int training_progress_text(struct arena *arena, const char *document, size_t size, char **ret,
                            struct err *err);
 
-/* Returns the pod that reports the job's progress: the running pod of the chief (label job-role),
- * if it has a container port named "progress" or else "metrics". Returns NULL if there is none. */
+/* Returns the pod that reports the job's progress, and sets *ret_port to the container port named
+ * "progress" or else "metrics". It is the running pod with the label job-role=master: the chief, or
+ * worker 0 of a job without a chief. Returns NULL if there is no such pod or port. */
 const struct json *training_progress_pod(const struct json *const *pods, size_t count,
                                          const char *job_uid, int *ret_port);
 
-/* The final progress of a chief that succeeded. Its termination message is the same document as at
- * /progress. */
+/* The final progress of a chief that succeeded (or worker 0 of a job without a chief). Its
+ * termination message is the same document as at /progress. */
 struct training_final_progress {
     const char *text;       /* the last progress line */
     const char *report;     /* the path of the run's report in the container; NULL: none */
     const struct json *pod; /* the chief's pod */
-    const char *container;
+    const char *container;  /* the container with the termination message */
 };
-/* Returns false if the chief has not ended, or if its termination message has no progress. */
+/* Returns false if the chief has not succeeded, or if its termination message has no progress. */
 bool training_progress_last(struct arena *arena, const struct json *const *pods, size_t count,
                             const char *job_uid, struct training_final_progress *ret);
 
@@ -38,8 +40,8 @@ bool training_progress_last(struct arena *arena, const struct json *const *pods,
  * direction. */
 bool training_progress_is_plain(const char *text);
 
-/* Returns whether two states of a job differ only in their progress, so that no decision changes.
- */
+/* Returns whether two states of a job differ in their progress annotation, but not in anything else
+ * that the reconcile uses. */
 bool training_progress_is_all_that_changed(const struct json *old, const struct json *new_);
 
 #endif

@@ -1,6 +1,6 @@
 /* Runs the decisions for one job in their order; each decision has its own file. The controller
- * calls it when a job has changed or its requeue time has come. Pure: it uses no I/O and no clock,
- * so the same observation gives the same plan. */
+ * calls training_reconcile() when a job has changed or its requeue time has come. Pure: there is no
+ * I/O and no clock, so the same observation gives the same plan. */
 #include "operator/reconcile/reconcile.h"
 
 #include "operator/reconcile/autoscaler.h"
@@ -41,9 +41,9 @@ void training_pass_set_condition(struct training_pass *pass, const char *type, b
         training_plan_event(pass->plan, false, reason, "%s", message);
 }
 
-const char *training_pass_message(const struct training_pass *pass, const char *messages)
+const char *training_pass_message(const struct training_pass *pass, const char *message)
 {
-    return training_job_message(pass->arena, &pass->job, messages, TRAINING_WORKER, 0);
+    return training_job_message(pass->arena, &pass->job, message, TRAINING_WORKER, 0);
 }
 
 const char *training_pass_reason(const struct training_pass *pass, const char *event)
@@ -174,24 +174,24 @@ static int pass_validate(const struct training_pass *pass, struct err *err)
     return result;
 }
 
-/* Copies the last step and the path of the report from the chief's termination message to the job,
- * because the progress is otherwise requested only periodically. */
-static void keep_last_word(struct training_pass *pass)
+/* Copies the last progress and the path of the report from the chief's termination message to the
+ * job. The progress reader asks only periodically, so it misses the last steps. */
+static void keep_final_progress(struct training_pass *pass)
 {
     const struct training_observed *observed = pass->observed;
-    struct training_final_progress word;
+    struct training_final_progress final;
 
     if (!training_progress_last(pass->arena, observed->pods, observed->pod_count, pass->job.uid,
-                                &word))
+                                &final))
         return;
-    training_plan_annotate(pass->plan, pass->job.json, TRAINING_PROGRESS_ANNOTATION, word.text);
+    training_plan_annotate(pass->plan, pass->job.json, TRAINING_PROGRESS_ANNOTATION, final.text);
     enum training_replica_type type;
     const char *report = NULL;
-    if (training_replica_type_parse(pass->job.kind, kube_meta_label(word.pod, TRAINING_TYPE_LABEL),
+    if (training_replica_type_parse(pass->job.kind, kube_meta_label(final.pod, TRAINING_TYPE_LABEL),
                                     &type))
-        report = training_report_location(pass->arena, observed->claims, word.pod,
+        report = training_report_location(pass->arena, observed->claims, final.pod,
                                           json_get(pass->job.replicas[type].template, "spec"),
-                                          word.container, word.report);
+                                          final.container, final.report);
     if (report)
         training_plan_annotate(pass->plan, pass->job.json, TRAINING_REPORT_ANNOTATION, report);
 }
@@ -200,7 +200,7 @@ static void pass_decide(struct training_pass *pass)
 {
     struct err why = ERR_INIT;
 
-    keep_last_word(pass);
+    keep_final_progress(pass);
     if (training_is_finished(pass->status)) {
         training_pass_finished(pass);
         return;
@@ -227,9 +227,10 @@ static void pass_decide(struct training_pass *pass)
     run_job(pass);
 }
 
-/* Leaves a job of another manager alone. An unknown manager is reported, because the job would
- * otherwise wait forever. */
-static void leave_to_others(const struct training_observed *observed, struct training_plan *plan)
+/* Handles a job that this operator does not manage: plans nothing, and reports an unknown manager,
+ * because the job would otherwise wait without an explanation. */
+static void report_unknown_manager(const struct training_observed *observed,
+                                   struct training_plan *plan)
 {
     struct err why = ERR_INIT;
 
@@ -250,7 +251,7 @@ int training_reconcile(const struct training_observed *observed, struct arena *a
     if (kube_meta_is_deleting(observed->job)) {
         /* the garbage collector deletes its objects */
     } else if (training_job_is_managed_elsewhere(observed->job)) {
-        leave_to_others(observed, &plan);
+        report_unknown_manager(observed, &plan);
     } else {
         training_pass_init(&pass, observed, arena, &plan);
         training_pass_release(&pass);

@@ -1,5 +1,6 @@
-/* The core of the operator: computes a plan from the observed objects. It is a pure function of the
- * observation and the time. So tests check the rules as rows of a table, and simulate jobs from
+/* The core of the operator: training_reconcile() computes a plan from the observed objects of one
+ * job. The controller calls it and carries out the plan. It is a pure function of the observation,
+ * which includes the time. So tests can check the rules as rows of a table, and simulate jobs from
  * their creation to their end. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_RECONCILE_H
 #define TRAINYARD_OPERATOR_RECONCILE_RECONCILE_H
@@ -12,10 +13,11 @@
 struct training_gang;
 struct training_claims; /* report_location.h */
 
-/* Objects as the API returned them. `pods` and `services` have the job's name as a label, even if
- * another object controls them. `unmatched` are pods that the job controls but that have other
- * labels. `gone` are the last states of pods that vanished since the last pass. They are needed,
- * because a pod that is deleted by force is never seen while it terminates. */
+/* The objects of one job, as the API returned them. `pods` and `services` have the job's name as a
+ * label, even if another object controls them. `unmatched` are pods whose controller has the job's
+ * name, but that do not have this name as a label. `gone` are the last states of pods that vanished
+ * since the last successful pass. They are needed, because a pod that is deleted by force is never
+ * seen while it terminates. */
 struct training_observed {
     const struct training_kind *kind;
     const struct json *job;
@@ -33,12 +35,14 @@ struct training_observed {
     int64_t now_ms;             /* wall time */
     const char *cluster_domain; /* appended to host names in TF_CONFIG, or NULL */
     const char *shared_address; /* the address of all pods if they have no DNS names, or NULL */
-    const char *rejection;      /* why the server rejects every pod of the job; NULL: it does not */
+    const char *rejection;      /* why the server permanently rejected a pod of the job, or NULL */
     const struct host_ports *host_ports; /* the port table; NULL: not complete yet */
-    /* Finds the data of claims on this machine. NULL: the data is not on this machine. */
+    /* Finds the data of claims on this machine. NULL: the data of claims is on other machines. */
     const struct training_claims *claims;
 };
 
+/* Returns 0, or -ERR_INTERNAL if the job has no name or no uid. The plan is allocated in `arena`
+ * and refers to the observed objects. */
 int training_reconcile(const struct training_observed *observed, struct arena *arena,
                        struct training_plan *ret_plan, struct err *err);
 

@@ -1,5 +1,5 @@
-/* Assigns pods to replicas and decides the state of each replica. Pure; called once per reconcile.
- * reconcile.c and restarts.c decide the consequences of a state. */
+/* Assigns pods to replicas and decides the state of each replica; see replica_state.h. restarts.c,
+ * outcome.c and progress.c decide the consequences of a state. */
 #include "operator/reconcile/replica_state.h"
 
 #include "operator/reconcile/conditions.h"
@@ -36,8 +36,8 @@ struct training_replica *training_replicas_get(const struct training_replicas *r
     return &replicas->items[replicas->offsets[type] + (size_t)index];
 }
 
-bool training_job_describes(const struct training_job *job, const struct json *object,
-                            enum training_replica_type *ret_type, int64_t *ret_index)
+bool training_job_matches(const struct training_job *job, const struct json *object,
+                          enum training_replica_type *ret_type, int64_t *ret_index)
 {
     char name[TRAINING_POD_NAME_MAX + 1];
 
@@ -62,7 +62,7 @@ struct training_replica *training_replicas_find(const struct training_replicas *
     enum training_replica_type type;
     int64_t index;
 
-    return training_job_describes(job, object, &type, &index)
+    return training_job_matches(job, object, &type, &index)
                ? training_replicas_get(replicas, job, type, index)
                : NULL;
 }
@@ -96,17 +96,17 @@ struct training_replica *training_replicas_named(const struct training_replicas 
 
 bool training_replica_is_handled(const struct training_replica *replica)
 {
-    return !str_is_empty(replica->pod.uid) && !str_is_empty(replica->restarted_uid) &&
-           str_has_prefix(replica->pod.uid, replica->restarted_uid);
+    return !str_is_empty(replica->pod.uid) && !str_is_empty(replica->handled_uid) &&
+           str_has_prefix(replica->pod.uid, replica->handled_uid);
 }
 
-static enum training_replica_state replica_judge(const struct training_replica *replica,
-                                                 bool exists)
+static enum training_replica_state replica_state_of_pod(const struct training_replica *replica,
+                                                        bool exists)
 {
     const struct training_pod *pod = &replica->pod;
-    bool going = !exists || pod->deleting_ms > 0;
+    bool is_ending = !exists || pod->deleting_ms > 0;
 
-    /* the restart is counted already, and only the end of the pod is awaited */
+    /* The restart is counted already. A new pod is created when this one is gone. */
     if (training_replica_is_handled(replica))
         return exists ? TRAINING_REPLICA_LEAVING : TRAINING_REPLICA_MISSING;
 
@@ -116,14 +116,14 @@ static enum training_replica_state replica_judge(const struct training_replica *
     case TRAINING_POD_FAILED:
         return TRAINING_REPLICA_FAILED;
     case TRAINING_POD_RUNNING:
-        return going ? TRAINING_REPLICA_LOST : TRAINING_REPLICA_ACTIVE;
+        return is_ending ? TRAINING_REPLICA_LOST : TRAINING_REPLICA_ACTIVE;
     case TRAINING_POD_PENDING:
         break;
     }
     /* a vanished pod that never ran does not count as lost */
     if (!exists)
         return TRAINING_REPLICA_MISSING;
-    return going ? TRAINING_REPLICA_LEAVING : TRAINING_REPLICA_PENDING;
+    return is_ending ? TRAINING_REPLICA_LEAVING : TRAINING_REPLICA_PENDING;
 }
 
 static void observe_pod(struct training_replica *replica, const struct training_job *job,
@@ -132,12 +132,13 @@ static void observe_pod(struct training_replica *replica, const struct training_
     training_pod_read(job->kind, json, &replica->pod);
     replica->has_pod = true;
     if (kube_meta_is_controlled_by(json, job->uid))
-        replica->state = replica_judge(replica, true);
+        replica->state = replica_state_of_pod(replica, true);
     else
         replica->state = TRAINING_REPLICA_BLOCKED;
 }
 
-/* The pod has the name that a new pod needs, so the replica is blocked. */
+/* Handles a pod of the job without the job's labels. It has the name that a new pod needs, so the
+ * replica is blocked. */
 static void observe_unmatched(struct training_replica *replica, const struct training_job *job,
                               const struct json *json)
 {
@@ -154,7 +155,7 @@ static void observe_gone(struct training_replica *replica, const struct training
     if (replica->has_pod || !kube_meta_is_controlled_by(json, job->uid))
         return;
     training_pod_read(job->kind, json, &replica->pod);
-    replica->state = replica_judge(replica, false);
+    replica->state = replica_state_of_pod(replica, false);
 }
 
 void training_replicas_observe(struct training_replicas *replicas, const struct training_job *job,

@@ -11,7 +11,7 @@
 
 enum { PATH_BYTES_MAX = 1024 };
 
-static bool is_place(const char *path)
+static bool is_plain_path(const char *path)
 {
     return path && path[0] == '/' && strlen(path) <= PATH_BYTES_MAX && !strstr(path, "/../") &&
            training_progress_is_plain(path);
@@ -74,7 +74,8 @@ const char *training_report_location(struct arena *arena, const struct training_
                                      const char *container, const char *path)
 {
     const char *rest = NULL;
-    const struct json *mount = is_place(path) ? find_mount(spec, container, path, &rest) : NULL;
+    const struct json *mount =
+        is_plain_path(path) ? find_mount(spec, container, path, &rest) : NULL;
     const struct json *volume = report_find_volume(spec, json_get_string(mount, "name", ""));
     const char *claim =
         json_get_string(json_get(volume, "persistentVolumeClaim"), "claimName", NULL);

@@ -8,10 +8,10 @@
 #include <string.h>
 
 enum {
-    MEMORY_MAX = 1024 * 1024, /* bytes of one annotation; the API allows a quarter of it */
-    UID_START = 8,            /* first characters of a uid that identify a pod of a replica */
-    DISTANCE_MS = 10 * 1000,
-    DISTANCE_MAX_MS = 300 * 1000,
+    ANNOTATION_MAX = 1024 * 1024, /* limit in bytes; the API allows a quarter of it */
+    UID_PREFIX = 8, /* the first characters of a uid, which identify a pod of a replica */
+    BACKOFF_MS = 10 * 1000,
+    BACKOFF_MAX_MS = 300 * 1000,
 };
 
 /* The key for the restarts of all replicas that the spec does not have any more. No replica has
@@ -35,14 +35,14 @@ enum training_verdict training_replica_judge(const struct training_replica *repl
     case TRAINING_RESTART_EXIT_CODE:
         break;
     }
-    /* If a replica was stopped from outside, its exit code tells nothing about its program. */
+    /* If the pod was deleted or disrupted, the exit code tells nothing about the program. */
     if (replica->state == TRAINING_REPLICA_LOST || pod->deleting_ms > 0 || pod->disrupted)
         return TRAINING_VERDICT_RESTART;
     return pod->exit_code >= TRAINING_EXIT_CODE_RETRYABLE ? TRAINING_VERDICT_RESTART
                                                           : TRAINING_VERDICT_FAIL;
 }
 
-static const char *memory_key(struct arena *arena, const struct training_replica *replica)
+static const char *replica_key(struct arena *arena, const struct training_replica *replica)
 {
     return arena_printf(arena, "%s-%d", training_replica_type_lower(replica->type), replica->index);
 }
@@ -54,7 +54,7 @@ static const struct json *parse_annotation(const struct training_job *job, struc
     const char *text = kube_meta_annotation(job->json, name);
     struct json *json;
 
-    if (!text || strlen(text) > MEMORY_MAX)
+    if (!text || strlen(text) > ANNOTATION_MAX)
         return NULL;
     if (json_parse(arena, text, strlen(text), &limits, &json, NULL) < 0)
         return NULL;
@@ -74,13 +74,13 @@ void training_restarts_read(struct training_replicas *replicas, const struct tra
         struct training_replica *replica = training_replicas_of_key(replicas, job, entry->name);
         int64_t count = bound_count(json_get_int(entry, "count", 0));
 
-        /* the restarts still count if the spec does not have the replica any more */
+        /* The restarts still count if the spec does not have the replica any more. */
         if (!replica) {
             replicas->past_restarts = bound_count(replicas->past_restarts + count);
             continue;
         }
         replica->restarts = count;
-        replica->restarted_uid =
+        replica->handled_uid =
             entry->type == JSON_STRING ? json_text(entry) : json_get_string(entry, "uid", NULL);
         if (json_get(entry, "after") &&
             moment_parse(json_get_string(entry, "after", ""), &replica->retry_ms, NULL) < 0)
@@ -104,15 +104,16 @@ static void write_annotation(const struct training_job *job, struct training_pla
 
 /* Returns the entry of a pod that the operator deleted, without a count. It is short, because there
  * may be thousands at once, and the annotations of an object are limited to 256 KiB. */
-static struct json *sent_away(struct arena *arena, const char *uid)
+static struct json *deleted_pod_entry(struct arena *arena, const char *uid)
 {
-    return json_stringf(arena, "%.*s", (int)UID_START, uid);
+    return json_stringf(arena, "%.*s", (int)UID_PREFIX, uid);
 }
 
-static void remember_surplus(const struct training_replicas *replicas,
-                             const struct training_job *job,
-                             const struct training_observed *observed, struct arena *arena,
-                             struct json *restarts)
+/* Records the pods of replicas that the spec does not have any more; they are being deleted. */
+static void record_surplus_pods(const struct training_replicas *replicas,
+                                const struct training_job *job,
+                                const struct training_observed *observed, struct arena *arena,
+                                struct json *restarts)
 {
     for (size_t i = 0; i < observed->pod_count; i++) {
         const struct json *pod = observed->pods[i];
@@ -120,21 +121,21 @@ static void remember_surplus(const struct training_replicas *replicas,
         int64_t index;
 
         if (kube_meta_is_controlled_by(pod, job->uid) &&
-            training_job_describes(job, pod, &type, &index) &&
+            training_job_matches(job, pod, &type, &index) &&
             !training_replicas_get(replicas, job, type, index))
             json_set(arena, restarts,
                      arena_printf(arena, "%s-%d", training_replica_type_lower(type), (int)index),
-                     sent_away(arena, kube_meta_uid(pod)));
+                     deleted_pod_entry(arena, kube_meta_uid(pod)));
     }
 }
 
-static struct json *replica_memory(struct arena *arena, const struct training_replica *replica)
+static struct json *restart_entry(struct arena *arena, const struct training_replica *replica)
 {
     if (replica->restarts == 0 && replica->retry_ms == 0)
-        return sent_away(arena, replica->restarted_uid);
+        return deleted_pod_entry(arena, replica->handled_uid);
     struct json *entry = json_object(arena);
     json_set_int(arena, entry, "count", replica->restarts);
-    json_set_string(arena, entry, "uid", replica->restarted_uid);
+    json_set_string(arena, entry, "uid", replica->handled_uid);
     if (replica->retry_ms > 0) {
         char after[MOMENT_TEXT_MAX];
 
@@ -155,62 +156,62 @@ void training_restarts_write(const struct training_replicas *replicas,
     for (size_t i = 0; i < replicas->count; i++) {
         const struct training_replica *replica = &replicas->items[i];
 
-        /* if the pod was only deleted, the entry is dropped as soon as the pod is gone */
+        /* The entry of a pod that was only deleted is dropped as soon as the pod is gone. */
         if (replica->restarts > 0 || replica->retry_ms > 0 || training_replica_is_handled(replica))
-            json_set(arena, restarts, memory_key(arena, replica), replica_memory(arena, replica));
+            json_set(arena, restarts, replica_key(arena, replica), restart_entry(arena, replica));
         if (replica->finished)
-            json_append(finished, json_string(arena, memory_key(arena, replica)));
+            json_append(finished, json_string(arena, replica_key(arena, replica)));
     }
     if (replicas->past_restarts > 0)
         json_set_int(arena, json_ensure_object(arena, restarts, PAST), "count",
                      replicas->past_restarts);
-    remember_surplus(replicas, job, observed, arena, restarts);
+    record_surplus_pods(replicas, job, observed, arena, restarts);
     write_annotation(job, plan, TRAINING_RESTARTS_ANNOTATION, restarts);
     write_annotation(job, plan, TRAINING_FINISHED_ANNOTATION, finished);
 }
 
-/* Returns the minimum time between a pod and the next pod of the same replica. */
-static int64_t distance_ms(int64_t restarts)
+/* Returns the minimum time between the creation of a failed pod and that of the next pod. */
+static int64_t backoff_ms(int64_t restarts)
 {
-    int64_t distance = DISTANCE_MS;
+    int64_t backoff = BACKOFF_MS;
 
     if (restarts < 2)
         return 0;
-    for (int64_t i = 2; i < restarts && distance < DISTANCE_MAX_MS; i++)
-        distance *= 2;
-    return distance < DISTANCE_MAX_MS ? distance : DISTANCE_MAX_MS;
+    for (int64_t i = 2; i < restarts && backoff < BACKOFF_MAX_MS; i++)
+        backoff *= 2;
+    return backoff < BACKOFF_MAX_MS ? backoff : BACKOFF_MAX_MS;
 }
 
 void training_replica_count_restart(struct training_replica *replica)
 {
     const struct training_pod *pod = &replica->pod;
-    bool own_fault =
+    bool program_failed =
         replica->state == TRAINING_REPLICA_FAILED && pod->deleting_ms == 0 && !pod->disrupted;
     int64_t created_ms = kube_meta_created_ms(pod->json);
 
     replica->restarts += 1 + pod->restarts;
-    replica->restarted_uid = pod->uid;
+    replica->handled_uid = pod->uid;
     replica->retry_ms = 0;
-    if (own_fault && created_ms > 0 && distance_ms(replica->restarts) > 0)
-        replica->retry_ms = created_ms + distance_ms(replica->restarts);
+    if (program_failed && created_ms > 0 && backoff_ms(replica->restarts) > 0)
+        replica->retry_ms = created_ms + backoff_ms(replica->restarts);
 }
 
 void training_replica_mark_deleted(struct training_replica *replica)
 {
     replica->restarts += replica->pod.restarts;
-    replica->restarted_uid = replica->pod.uid;
+    replica->handled_uid = replica->pod.uid;
 }
 
 void training_replicas_restarts(const struct training_replicas *replicas,
-                                const struct training_job *job, int64_t *ret_remembered,
+                                const struct training_job *job, int64_t *ret_stored,
                                 int64_t *ret_in_place)
 {
-    *ret_remembered = replicas->past_restarts;
+    *ret_stored = replicas->past_restarts;
     *ret_in_place = 0;
     for (size_t i = 0; i < replicas->count; i++) {
         const struct training_replica *replica = &replicas->items[i];
 
-        *ret_remembered += replica->restarts;
+        *ret_stored += replica->restarts;
         if (job->replicas[replica->type].restart_policy == TRAINING_RESTART_NEVER)
             continue;
         if (replica->state == TRAINING_REPLICA_ACTIVE || replica->state == TRAINING_REPLICA_PENDING)

@@ -1,6 +1,6 @@
-/* Handles jobs that do not run. Finished jobs are cleaned up and deleted after their time to live.
- * The pods of suspended jobs are deleted until the jobs are resumed. Pure; part of the reconcile.
- * It creates no pods. */
+/* Handles jobs that do not run. Finished jobs are cleaned up, and deleted after their time to live.
+ * The pods of suspended jobs are deleted. Pure; part of the reconcile. These functions never create
+ * pods. */
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "operator/reconcile/autoscaler.h"
@@ -72,9 +72,9 @@ static void clean_up(struct training_pass *pass, enum training_clean_policy poli
     }
 }
 
-/* Sets the counts of a finished job. Only running pods count as active; after success they count as
- * succeeded. */
-static void settle_counts(struct training_pass *pass)
+/* Sets the counts of a finished job. If the job failed, only pods that still run count as active.
+ * If it succeeded, active replicas count as succeeded. */
+static void set_final_counts(struct training_pass *pass)
 {
     bool succeeded = training_condition_is_true(pass->status, TRAINING_SUCCEEDED);
 
@@ -98,6 +98,7 @@ static void settle_counts(struct training_pass *pass)
     }
 }
 
+/* Deletes the job after its time to live. A suspended job is not deleted. */
 static void teardown_expire(struct training_pass *pass)
 {
     int64_t completed_ms = training_pass_time(pass, "completionTime");
@@ -118,14 +119,15 @@ static void teardown_expire(struct training_pass *pass)
 /* Deletes the autoscaler, because the job has no replicas left to scale. */
 static void drop_autoscaler(struct training_pass *pass)
 {
-    pass->plan->autoscaler_goes = training_autoscaler_new(pass->arena, &pass->job) != NULL;
+    pass->plan->delete_autoscaler = training_autoscaler_new(pass->arena, &pass->job) != NULL;
 }
 
 void training_pass_finished(struct training_pass *pass)
 {
     enum training_clean_policy policy = pass->job.clean_policy;
 
-    /* a job that was stopped must stop, even if cleanPodPolicy is None */
+    /* A job that exceeded a limit or became invalid must not continue, even if cleanPodPolicy is
+     * None. */
     if (policy == TRAINING_CLEAN_NONE && training_pass_was_stopped(pass))
         policy = TRAINING_CLEAN_RUNNING;
     clean_up(pass, policy);
@@ -133,13 +135,14 @@ void training_pass_finished(struct training_pass *pass)
     drop_autoscaler(pass);
     training_pass_release_ports(pass);
     training_pass_drop_group(pass);
-    settle_counts(pass);
+    set_final_counts(pass);
     teardown_expire(pass);
 }
 
-/* Counts terminating pods as active. A suspended job stays active until its last pod is gone,
- * because a queue gives its place to another job only then. */
-static void count_leaving(struct training_pass *pass)
+/* Counts pods that still run as active, although they are being deleted. A suspended job stays
+ * active until its last pod has ended, because only then may a queue give its resources to another
+ * job. */
+static void count_running_pods(struct training_pass *pass)
 {
     JSON_EACH (counts, json_get(pass->status, "replicaStatuses")) {
         enum training_replica_type type;
@@ -171,7 +174,7 @@ void training_pass_suspended(struct training_pass *pass)
     drop_autoscaler(pass);
     training_pass_release_ports(pass);
     training_pass_drop_group(pass);
-    count_leaving(pass);
+    count_running_pods(pass);
     if (training_condition_is_true(pass->status, TRAINING_RUNNING))
         training_condition_set(pass->arena, pass->status, TRAINING_RUNNING, false, reason, message,
                                pass->now_ms);
@@ -180,7 +183,7 @@ void training_pass_suspended(struct training_pass *pass)
     for (size_t i = 0; i < pass->replicas.count; i++) {
         struct training_replica *replica = &pass->replicas.items[i];
 
-        /* all replicas start again, because others would wait for a finished peer */
+        /* All replicas start again, because the others would wait for a finished peer. */
         replica->finished = false;
         /* This is recorded in an annotation too, not only in the status. If the user resumes the
          * job at once, the write of the status fails, and the ends of these pods would count as

@@ -123,9 +123,9 @@ static const struct refusal_row REFUSAL_ROWS[] = {
     {"processes as a number", "Worker 1", "{'nprocPerNode': 2}",
      "spec.nprocPerNode: must be a string, is an integer; put it in quotes"},
     {"processes as another word", "Worker 1", "{'nprocPerNode': 'many'}",
-     "spec.nprocPerNode: must be auto, cpu, gpu or a number from 1, is \"many\""},
+     "spec.nprocPerNode: must be auto, cpu, gpu or a positive number, is \"many\""},
     {"no processes", "Worker 1", "{'nprocPerNode': '0'}",
-     "spec.nprocPerNode: must be auto, cpu, gpu or a number from 1, is \"0\""},
+     "spec.nprocPerNode: must be auto, cpu, gpu or a positive number, is \"0\""},
     {"elastic without workers", "Master 1", "{'elasticPolicy': {}}",
      "spec.pytorchReplicaSpecs[Worker]: must be configured if elastic policy is used"},
     {"elastic, no object", "Worker 1", "{'elasticPolicy': 'yes'}",
@@ -156,7 +156,7 @@ static const struct refusal_row REFUSAL_ROWS[] = {
      "spec.elasticPolicy.rdzvConf: must be a list, is an object"},
     {"configuration without a key", "Worker 1",
      "{'elasticPolicy': {'rdzvConf': [{'key': 'a', 'value': 'b'}, {'value': 'b'}]}}",
-     "spec.elasticPolicy.rdzvConf[1].key: must be given, without '=' and ','"},
+     "spec.elasticPolicy.rdzvConf[1].key: must be given and must not contain '=' or ','"},
     {"configuration that would become two", "Worker 1",
      "{'elasticPolicy': {'rdzvConf': [{'key': 'a', 'value': 'b,c=d'}]}}",
      "spec.elasticPolicy.rdzvConf[0].value: must be a string without ','"},
@@ -268,7 +268,7 @@ static void test_autoscaler(void **state)
     fixture_init_kind(&fixture, &TRAINING_PYTORCHJOB, "Worker 2", NULL);
     fixture_reconcile(&fixture);
     assert_null(fixture.plan.autoscaler);
-    assert_false(fixture.plan.autoscaler_goes);
+    assert_false(fixture.plan.delete_autoscaler);
 
     fixture_set_spec(&fixture, "{'elasticPolicy': {'minReplicas': 1, 'maxReplicas': 3, 'metrics': "
                                "[{'type': 'Resource', 'resource': {'name': 'cpu'}}]}}");
@@ -290,7 +290,7 @@ static void test_autoscaler(void **state)
              read_json(fixture.arena, "{'suspend': true}"));
     fixture_settle(&fixture);
     assert_null(fixture.plan.autoscaler);
-    assert_true(fixture.plan.autoscaler_goes);
+    assert_true(fixture.plan.delete_autoscaler);
     fixture_release(&fixture);
 }
 
@@ -303,7 +303,7 @@ static void test_autoscaler_of_a_finished_job(void **state)
     fixture_pods(&fixture, "worker-0=Succeeded(0)");
     fixture_settle(&fixture);
     assert_null(fixture.plan.autoscaler);
-    assert_true(fixture.plan.autoscaler_goes);
+    assert_true(fixture.plan.delete_autoscaler);
     fixture_release(&fixture);
 }
 

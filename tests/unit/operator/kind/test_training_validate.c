@@ -54,14 +54,14 @@ static const struct row ROWS[] = {
      "spec.tfReplicaSpecs[Launcher]: unknown replica type, must be Chief, Master, Worker, PS or "
      "Evaluator"},
     {"one type twice", NULL, "worker 1, Worker 1", NULL,
-     "spec.tfReplicaSpecs[Worker]: the same replica type as 'worker'"},
+     "spec.tfReplicaSpecs[Worker]: duplicate replica type, also given as 'worker'"},
     {"negative replicas", NULL, "Worker -1", NULL,
      "spec.tfReplicaSpecs[Worker].replicas: must not be negative, is -1"},
     {"replicas of the wrong type", NULL,
      "{'tfReplicaSpecs': {'Worker': {'replicas': '2', " OK_TEMPLATE "}}}", NULL,
      "spec.tfReplicaSpecs[Worker].replicas: must be an integer, is a string"},
     {"too many replicas in all", NULL, "Worker 6000, PS 6000", NULL,
-     "spec.tfReplicaSpecs: at most 10000 replicas in all are supported, the job asks for 12000"},
+     "spec.tfReplicaSpecs: at most 10000 replicas in total are supported, but the job has 12000"},
     {"two chiefs", NULL, "Chief 2", NULL,
      "spec.tfReplicaSpecs[Chief].replicas: must not be more than 1, is 2"},
     {"a chief and a master", NULL, "chief 1, Master 1", NULL,
@@ -156,9 +156,9 @@ static const struct row ROWS[] = {
      "spec.runPolicy.schedulingPolicy.priorityClass: must be a string, is an array"},
     {"minResources that are no amounts", NULL, "Worker 1",
      "{'schedulingPolicy': {'minResources': {'cpu': '1', 'memory': 'much'}}}",
-     "spec.runPolicy.schedulingPolicy.minResources[memory]: 'much' is no quantity: write digits, "
-     "an "
-     "optional fraction and one of m k M G T P E Ki Mi Gi Ti Pi Ei or an exponent like e3"},
+     "spec.runPolicy.schedulingPolicy.minResources[memory]: 'much' is not a quantity: write "
+     "digits, an optional fraction, and optionally one of m k M G T P E Ki Mi Gi Ti Pi Ei or an "
+     "exponent like e3"},
     {"minResources below nothing", NULL, "Worker 1",
      "{'schedulingPolicy': {'minResources': {'cpu': '-1'}}}",
      "spec.runPolicy.schedulingPolicy.minResources[cpu]: must not be negative"},

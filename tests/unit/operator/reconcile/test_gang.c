@@ -326,13 +326,12 @@ static void test_the_setting_was_changed(void **state)
         if (!rows[i].keeps)
             fixture.group = NULL; /* the group is not watched */
         fixture_reconcile(&fixture);
-        assert_int_equal(
-            fixture_was_told(&fixture, "Warning GangSchedulerChanged: pods of this job wait "),
-            rows[i].follows);
+        assert_int_equal(fixture_was_told(&fixture, "Warning GangSchedulerChanged: the scheduler "),
+                         rows[i].follows);
         if (rows[i].follows)
             assert_true(fixture_was_told(
-                &fixture,
-                arena_printf(fixture.arena, "--gang-scheduler-name %s ag", rows[i].before)));
+                &fixture, arena_printf(fixture.arena, "the operator with --gang-scheduler-name %s",
+                                       rows[i].before)));
         fixture_settle(&fixture);
         assert_int_equal(fixture.pod_count, 2);
         for (size_t k = 0; k < 2; k++) {
@@ -376,7 +375,7 @@ static void test_some_were_made_elsewhere(void **state)
     fixture.gang = (struct training_gang){0};
     fixture.group = NULL;
     fixture_settle(&fixture);
-    assert_true(fixture_was_told(&fixture, "new pods do not join them"));
+    assert_true(fixture_was_told(&fixture, "new pods do not join the PodGroup"));
     assert_int_equal(fixture.pod_count, 3);
     assert_null(mark_of(fixture.pods[2]));
     fixture_release(&fixture);

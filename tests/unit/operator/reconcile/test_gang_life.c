@@ -35,14 +35,14 @@ static void test_volcano_admits_first(void **state)
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_actions(&fixture), "");
     assert_string_equal(fixture_events(&fixture),
-                        "Normal WaitingForPodGroup: no pod is made before volcano admits PodGroup "
-                        "mnist to queue night; its phase is not set yet");
+                        "Normal WaitingForPodGroup: no pod is created before volcano admits "
+                        "PodGroup mnist to queue night; the PodGroup's phase is not set yet");
     assert_true(fixture.plan.events[0].once);
     assert_null(fixture.plan.status);
     fixture_set_phase(&fixture, "Pending");
     fixture.now_ms += 3600 * 1000;
     fixture_reconcile(&fixture);
-    assert_true(fixture_was_told(&fixture, "its phase is Pending"));
+    assert_true(fixture_was_told(&fixture, "the PodGroup's phase is Pending"));
     assert_null(fixture.plan.status);
     assert_int_equal(fixture.plan.requeue_ms, -1);
     assert_string_equal(fixture_conditions(&fixture), "Created");
@@ -75,9 +75,9 @@ static void test_the_server_knows_no_groups(void **state)
     fixture_settle(&fixture);
     assert_int_equal(fixture.pod_count + fixture.service_count, 0);
     assert_string_equal(fixture_events(&fixture),
-                        "Warning PodGroupsMissing: the pods of this job are to start together, by "
-                        "the scheduler " PLUGINS ", but the server does not know them; none is "
-                        "made until then");
+                        "Warning PodGroupsMissing: the scheduler " PLUGINS
+                        " must start the pods of this job together, but the server does not know "
+                        "them; no pod is created until PodGroups are available");
     assert_true(fixture.plan.events[0].once);
     assert_true(fixture.plan.requeue_ms > 0);
     fixture.gang.missing = NULL;
@@ -114,10 +114,11 @@ static void test_more_than_there_are(void **state)
 
     fixture_init_gang(&fixture, PLUGINS, "Worker 1", "{'schedulingPolicy': {'minAvailable': 10}}");
     fixture_settle(&fixture);
-    assert_string_equal(fixture_events(&fixture),
-                        "Warning MinAvailableTooLarge: "
-                        "spec.runPolicy.schedulingPolicy.minAvailable asks for 10 pods at once, "
-                        "the job has 1: it cannot start until one of the two is changed");
+    assert_string_equal(
+        fixture_events(&fixture),
+        "Warning MinAvailableTooLarge: "
+        "spec.runPolicy.schedulingPolicy.minAvailable is 10, but the job's number of pods is 1: "
+        "the job cannot start until minAvailable is lowered or replicas are added");
     json_set_int(fixture.arena, json_at(fixture.job, "spec", "runPolicy", "schedulingPolicy", NULL),
                  "minAvailable", 1);
     fixture_reconcile(&fixture);

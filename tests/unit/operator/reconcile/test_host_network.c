@@ -194,10 +194,11 @@ static void test_too_few_ports_are_waited_for(void **state)
     assert_string_equal(fixture_actions(&world.fixture), "");
     assert_null(remembered(&world));
     assert_int_equal(world.fixture.plan.host_port_count, 0);
-    assert_string_equal(fixture_events(&world.fixture),
-                        "Warning HostPortsExhausted: 3 replicas with hostNetwork wait for ports of "
-                        "their own: too few of 100-103 are free; they start when other jobs have "
-                        "ended, or with a larger --host-port-range of the operator");
+    assert_string_equal(
+        fixture_events(&world.fixture),
+        "Warning HostPortsExhausted: 3 replicas with hostNetwork wait for free ports: too few of "
+        "the ports 100-103 are free; the replicas start when other jobs end, or when the operator "
+        "is started with a larger --host-port-range");
     assert_true(world.fixture.plan.requeue_ms > 0);
 
     host_ports_set(world.ports, OTHER, NULL, 0);

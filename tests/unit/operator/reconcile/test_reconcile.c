@@ -114,7 +114,7 @@ static void test_which_answers_are_final(void **state)
         struct err err = ERR_INIT;
 
         err_set(&err, rows[i].code, "%s", rows[i].message);
-        assert_int_equal(plan_action_is_final(&err), rows[i].is_final);
+        assert_int_equal(plan_error_is_final(&err), rows[i].is_final);
     }
 }
 
@@ -218,16 +218,18 @@ static void test_nothing_is_no_success(void **state)
         set_replicas(&fixture, rows[i].type, 0);
         fixture_reconcile(&fixture);
         assert_string_equal(fixture_actions(&fixture), rows[i].actions);
-        assert_non_null(strstr(fixture_events(&fixture), "Warning NobodyDecides: TFJob mnist has 0 "
-                                                         "replicas of "));
+        assert_non_null(strstr(fixture_events(&fixture),
+                               "Warning NoDecidingReplica: TFJob mnist has 0 "
+                               "replicas of "));
         fixture_settle(&fixture);
         assert_string_equal(fixture_conditions(&fixture), "Running=False Created");
         assert_string_equal(
             fixture_message(&fixture, TRAINING_CREATED),
-            arena_printf(fixture.arena,
-                         "TFJob mnist has 0 replicas of %s, whose success is the job's: it waits; "
-                         "set spec.tfReplicaSpecs.%s.replicas to 1 or more, or delete the job",
-                         rows[i].type, rows[i].type));
+            arena_printf(
+                fixture.arena,
+                "TFJob mnist has 0 replicas of %s, which decide whether the job succeeds: the job "
+                "waits; set spec.tfReplicaSpecs.%s.replicas to 1 or more, or delete the job",
+                rows[i].type, rows[i].type));
         assert_string_equal(fixture_counts(&fixture), rows[i].counts);
         set_replicas(&fixture, rows[i].type, 1);
         fixture_reconcile(&fixture);
@@ -249,7 +251,7 @@ static void test_a_job_of_nothing_waits_whatever_its_helpers_do(void **state)
     fixture_init(&fixture, "Worker 0, PS 1 ExitCode", NULL);
     fixture_settle(&fixture);
     assert_string_equal(fixture_conditions(&fixture), "Created");
-    assert_non_null(strstr(fixture_message(&fixture, TRAINING_CREATED), "it waits"));
+    assert_non_null(strstr(fixture_message(&fixture, TRAINING_CREATED), "the job waits"));
     fixture_change(&fixture, "ps-0=Failed(137)");
     fixture_reconcile(&fixture);
     assert_non_null(strstr(fixture_events(&fixture), "Warning TFJobRestarting: "));
@@ -383,7 +385,7 @@ static void test_a_job_that_nobody_can_end_says_so(void **state)
         fixture_reconcile(&fixture);
         assert_string_equal(
             fixture_events(&fixture),
-            rows[i].told ? "Warning NobodyDecides: TFJob mnist has neither a Chief, a Master "
+            rows[i].told ? "Warning NoDecidingReplica: TFJob mnist has neither a Chief, a Master "
                            "nor a Worker: it never becomes Running or Succeeded, and ends "
                            "when a replica fails, a limit is reached or it is deleted"
                          : "");
