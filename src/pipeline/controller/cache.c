@@ -29,7 +29,7 @@ void workflow_entry_drop(struct workflow_entry *entry, size_t results, size_t go
     }
 }
 
-static void forget_own(struct workflow_entry *entry)
+static void entry_clear(struct workflow_entry *entry)
 {
     workflow_entry_drop(entry, entry->results.count, entry->gone.count);
     kube_own_writes_forget(&entry->writes);
@@ -40,7 +40,7 @@ static void workflow_entry_free(struct workflow_entry *entry)
     const char *key;
     void *pod;
 
-    forget_own(entry);
+    entry_clear(entry);
     for (size_t i = 0; map_next(&entry->pods, &i, &key, &pod);)
         kube_object_unref(pod);
     map_release(&entry->pods);
@@ -81,7 +81,7 @@ void workflow_cache_forget(struct workflow_cache *cache, const char *key)
 
     if (!entry)
         return;
-    forget_own(entry);
+    entry_clear(entry);
     if (entry->pods.count > 0)
         return;
     map_remove(&cache->entries, key);

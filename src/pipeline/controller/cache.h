@@ -1,6 +1,6 @@
-/* The controller's cache of each workflow: its pods from the informer, pods that were deleted, the
- * results of actions, and the controller's own writes that the informers have not reported yet.
- * Must be used on the loop thread. */
+/* The workflow controller's cache of each workflow: its pods as the informer shows them, pods that
+ * were deleted, the results of actions, and the controller's own writes that the informers have not
+ * reported yet. Must be used on the loop thread. */
 #ifndef TRAINYARD_PIPELINE_CONTROLLER_CACHE_H
 #define TRAINYARD_PIPELINE_CONTROLLER_CACHE_H
 
@@ -9,29 +9,34 @@
 #include "kube/client/own_writes.h"
 #include "kube/client/shared_object.h"
 
+/* The result of an action; see struct workflow_result. */
 struct workflow_cached_result {
     char *node_id;
     struct kube_object *object; /* the server's answer, or NULL */
-    char *error;
+    char *error;                /* the server's error, or NULL */
 };
 
+/* What the controller knows about one workflow. */
 struct workflow_entry {
     char *key;       /* "namespace/name" */
     struct map pods; /* by name: struct kube_object */
+    /* Deleted pods and results that no pass has handled yet, in the order of their arrival. */
     VEC(struct kube_object *) gone;
     VEC(struct workflow_cached_result) results;
     struct kube_own_writes writes;
 };
 
 struct workflow_cache {
-    struct map entries; /* by key */
+    struct map entries; /* key → struct workflow_entry */
 };
 
 void workflow_cache_init(struct workflow_cache *cache);
 void workflow_cache_release(struct workflow_cache *cache);
+/* Returns the entry of a workflow. Creates the entry if it does not exist. */
 struct workflow_entry *workflow_cache_get(struct workflow_cache *cache, const char *key);
-/* Must be called when the workflow is deleted. Frees the entry if the workflow has no pods left.
- * Otherwise the function must be called again after the last pod has gone. */
+/* Must be called when the workflow is gone. Drops its results, deleted pods and own writes. Frees
+ * the entry if the workflow has no pods left; otherwise the function must be called again when the
+ * last pod is gone. */
 void workflow_cache_forget(struct workflow_cache *cache, const char *key);
 /* Stores a change of a pod that the informer has reported. */
 void workflow_cache_change(struct workflow_cache *cache, const char *key, struct kube_object *old,
@@ -44,6 +49,7 @@ void workflow_entry_keep_result(struct workflow_entry *entry, const char *node_i
 /* Drops the first `results` results and the first `gone` deleted pods, which a pass has handled. */
 void workflow_entry_drop(struct workflow_entry *entry, size_t results, size_t gone);
 
-/* Records a created pod that the informer has not reported yet. Does nothing if it has. */
+/* Lets the next pass wait for a pod that was created, unless the informer has already reported it.
+ */
 void workflow_entry_await_pod(struct workflow_entry *entry, const struct json *pod, int64_t now_ms);
 #endif

@@ -1,6 +1,6 @@
-/* Runs the controller's loop. A change that an informer reports goes into the cache and puts the
- * workflow into the queue. A workflow from the queue is reconciled, and its plan is carried out.
- * All decisions are made in pipeline/reconcile. */
+/* Implements the workflow controller; see controller.h. A change that an informer reports puts the
+ * workflow into the queue; a change of a pod also goes into the cache. A workflow from the queue is
+ * reconciled, and its plan is carried out. All decisions are made in pipeline/reconcile. */
 #include "pipeline/controller/controller.h"
 
 #include "pipeline/controller/cache.h"
@@ -54,7 +54,8 @@ static void on_workflow_pod(void *context, struct kube_object *old, struct kube_
     workqueue_add(controller->queue, key);
 }
 
-/* Collects the workflow and its pods. The run keeps references to them until it ends. */
+/* Collects the workflow, its pods and the results of its actions. The run keeps references to the
+ * objects until it ends. */
 static struct workflow_observed workflow_observe(struct workflow_controller *controller,
                                                  struct workflow_run *run)
 {
@@ -103,10 +104,11 @@ static void on_pass_done(void *context, struct kube_pass *pass)
     struct workflow_entry *entry = run->entry;
 
     if (!pass->failed) {
-        bool news = entry->results.count > run->result_count;
+        /* Results of the actions of this pass: the next pass handles them. */
+        bool has_new_results = entry->results.count > run->result_count;
 
         workflow_entry_drop(entry, run->result_count, run->gone_count);
-        if (news)
+        if (has_new_results)
             workqueue_add(controller->queue, entry->key);
         if (run->plan.requeue_ms >= 0)
             workqueue_add_after(controller->queue, entry->key, run->plan.requeue_ms);

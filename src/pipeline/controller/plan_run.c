@@ -1,6 +1,6 @@
 /* Carries out a plan. The status is written first, before any other call: a step begins only after
- * it is recorded, so that another controller process finds it in the status. A failed call does not
- * stop the others. */
+ * it is recorded, so that another controller process finds it in the status. If the status cannot
+ * be written, no action is carried out. A failed action does not stop the others. */
 #include "pipeline/controller/plan_run.h"
 
 #include "pipeline/spec/workflow.h"
@@ -21,8 +21,8 @@ struct call {
 
 enum stage { STAGE_STATUS, STAGE_ACTIONS, STAGES };
 
-/* Returns true if a retry would be rejected too. */
-static bool is_final(const struct err *err)
+/* Returns true if the server would reject a retry, too. A quota may have room later. */
+static bool is_permanent(const struct err *err)
 {
     if (err->code == ERR_FORBIDDEN && strstr(err->message, "exceeded quota"))
         return false;
@@ -31,12 +31,13 @@ static bool is_final(const struct err *err)
            err->code == ERR_UNSUPPORTED || err->code == ERR_MEDIA_TYPE;
 }
 
-/* Handles a failed call: a final error becomes the node's result, any other is retried. */
+/* Handles a failed call: a permanent error becomes the result of the action; after any other error
+ * the pass is repeated. */
 static void fail_call(struct call *call, const struct err *err)
 {
     struct workflow_run *run = call->run;
 
-    if (call->action->node_id && is_final(err))
+    if (call->action->node_id && is_permanent(err))
         workflow_entry_keep_result(run->entry, call->action->node_id, NULL, err->message);
     else
         run->pass.failed = true;
@@ -47,6 +48,7 @@ static bool is_resource(const struct workflow_action *action)
     return action->type >= WORKFLOW_CREATE_RESOURCE && action->type <= WORKFLOW_DELETE_RESOURCE;
 }
 
+/* Keeps the object that the server returned as the result of the action. */
 static void take_answer(struct call *call, const struct json *object)
 {
     struct workflow_run *run = call->run;
@@ -58,8 +60,8 @@ static void take_answer(struct call *call, const struct json *object)
 }
 
 /* Returns true if an existing object with the name of the action's object counts as created by this
- * action: the answer to an earlier call may have been lost. */
-static bool call_is_own_object(const struct call *call, const struct json *object)
+ * action. The answer to an earlier call for this action may have been lost. */
+static bool call_created_object(const struct call *call, const struct json *object)
 {
     if (call->action->type == WORKFLOW_CREATE_ACCOUNT ||
         call->action->type == WORKFLOW_CREATE_BINDING)
@@ -96,9 +98,10 @@ static void on_existing(void *context, struct json *object, const struct err *er
     struct call *call = context;
     struct err taken = ERR_INIT;
 
-    if (err || (!call_is_own_object(call, object) && workflow_is_leftover(object))) {
-        call->run->pass.failed = true; /* it is gone or terminating, or no answer came: try again */
-    } else if (call_is_own_object(call, object)) {
+    if (err || (!call_created_object(call, object) && workflow_object_is_obsolete(object))) {
+        /* The object is gone or will be deleted, or the server did not answer. */
+        call->run->pass.failed = true;
+    } else if (call_created_object(call, object)) {
         take_answer(call, object);
     } else {
         (void)err_set(&taken, ERR_INVALID, "%s \"%s\" exists and does not belong to this workflow",
@@ -210,7 +213,7 @@ static void workflow_action_start(struct workflow_run *run, const struct workflo
     }
 }
 
-static void tell_events(struct workflow_run *run)
+static void record_events(struct workflow_run *run)
 {
     for (size_t i = 0; i < run->plan.event_count; i++) {
         const struct workflow_event *event = &run->plan.events[i];
@@ -227,7 +230,7 @@ static void on_status_written(void *context, struct json *object, const struct e
         kube_pass_abort(&run->pass, err);
     } else {
         kube_pass_add_write(&run->pass, object);
-        tell_events(run);
+        record_events(run);
     }
     kube_pass_answered(&run->pass);
 }

@@ -1,4 +1,5 @@
-/* Carries out a plan: writes the status first, then makes the other API calls, several at once. */
+/* Carries out the plan for a workflow: writes the status first, then makes the API calls of the
+ * actions, several at once. Used by controller.c only. */
 #ifndef TRAINYARD_PIPELINE_CONTROLLER_PLAN_RUN_H
 #define TRAINYARD_PIPELINE_CONTROLLER_PLAN_RUN_H
 
@@ -6,6 +7,7 @@
 #include "pipeline/controller/cache.h"
 #include "pipeline/reconcile/plan.h"
 
+/* A pass over one workflow. */
 struct workflow_run {
     struct kube_pass pass;
     struct workflow_entry *entry;
@@ -14,6 +16,6 @@ struct workflow_run {
     size_t result_count; /* results of actions that the plan has handled */
 };
 
-extern const struct kube_pass_stages WORKFLOW_RUN_STAGES; /* the stages of a run's pass */
+extern const struct kube_pass_stages WORKFLOW_RUN_STAGES; /* the stages of `pass` */
 
 #endif

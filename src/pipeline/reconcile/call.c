@@ -1,5 +1,6 @@
 /* Runs one call of a template: computes its inputs from the caller's arguments, finds or creates
- * its node, and calls the function for the template's type. */
+ * its node, and calls the function for the template's type. Also sets the phases of nodes
+ * (workflow_pass_set()). */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/spec/text.h"
 #include "pipeline/spec/workflow.h"
@@ -35,13 +36,15 @@ const struct workflow_result *workflow_pass_result(const struct workflow_pass *p
     return NULL;
 }
 
-/* Computes one input: the caller's argument, or else the value or default in the template. */
+/* Computes one input and appends it to `list`: the caller's argument, or else the value or default
+ * in the template. */
 static int make_input(struct workflow_pass *pass, const struct workflow_call *call,
                       const struct json *input, struct json *list, struct err *err)
 {
     const char *name = json_get_string(input, "name", "");
-    const struct json *argument = workflow_named(json_get(call->arguments, "parameters"), name);
-    const char *value = workflow_value(pass->arena, json_get(argument, "value"));
+    const struct json *argument =
+        workflow_find_by_name(json_get(call->arguments, "parameters"), name);
+    const char *value = workflow_value_text(pass->arena, json_get(argument, "value"));
     struct json *made = json_object(pass->arena);
     int result = 0;
 
@@ -49,9 +52,9 @@ static int make_input(struct workflow_pass *pass, const struct workflow_call *ca
         result = workflow_text_expand(pass->arena, value, workflow_scope_resolve, call->scope,
                                       &value, err);
     if (!value)
-        value = workflow_value(pass->arena, json_get(input, "value"));
+        value = workflow_value_text(pass->arena, json_get(input, "value"));
     if (!value)
-        value = workflow_value(pass->arena, json_get(input, "default"));
+        value = workflow_value_text(pass->arena, json_get(input, "default"));
     if (result == 0 && !value)
         result = err_set(err, ERR_INVALID, "input parameter '%s' has no value", name);
     if (result < 0)
@@ -95,6 +98,7 @@ struct json *workflow_call_begin(struct workflow_pass *pass, const struct workfl
     return node;
 }
 
+/* Ends the node of the call with an error, and returns the node. */
 static struct json *fail_call(struct workflow_pass *pass, const struct workflow_call *call,
                               const char *message)
 {
@@ -137,12 +141,14 @@ struct json *workflow_call_run(struct workflow_pass *pass, struct workflow_call 
     if (pass->depth == WORKFLOW_DEPTH_MAX)
         return fail_call(pass, call,
                          arena_printf(pass->arena,
-                                      "template '%s' is called inside %d others: does one call "
-                                      "itself without an end?",
+                                      "template '%s' is nested in %d others, which is the limit: "
+                                      "check whether a template calls itself endlessly",
                                       json_get_string(call->template_, "name", ""),
                                       WORKFLOW_DEPTH_MAX));
     if (!node && pass->nodes.by_id.count >= WORKFLOW_NODES_MAX)
-        return fail_call(pass, call, "the workflow has too many nodes");
+        return fail_call(pass, call,
+                         arena_printf(pass->arena, "the workflow has reached the limit of %d nodes",
+                                      WORKFLOW_NODES_MAX));
     pass->depth++;
     node = call_dispatch(pass, call, inputs);
     pass->depth--;

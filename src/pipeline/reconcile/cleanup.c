@@ -13,8 +13,8 @@ static enum workflow_phase cleanup_phase(const struct workflow_pass *pass)
     return workflow_node_phase(pass->status);
 }
 
-/* Returns true if podGC deletes the pod after its result is recorded. */
-static bool shall_go(const struct workflow_pass *pass, const struct json *node)
+/* Returns true if podGC demands that the pod of an ended node is deleted. */
+static bool gc_deletes_pod(const struct workflow_pass *pass, const struct json *node)
 {
     const char *strategy = json_get_string(json_get(pass->spec, "podGC"), "strategy", "");
     enum workflow_phase phase = cleanup_phase(pass);
@@ -45,7 +45,7 @@ static void tidy_pod(struct workflow_pass *pass, const struct json *pod)
         return;
     /* A pod that still runs after its step has ended, for example because of a deadline, is
      * deleted. */
-    if ((over && !ended) || (done && (!ended || shall_go(pass, node)))) {
+    if ((over && !ended) || (done && (!ended || gc_deletes_pod(pass, node)))) {
         workflow_plan_add(pass->plan, WORKFLOW_DELETE_POD, pass->namespace_, kube_meta_name(pod))
             ->uid = kube_meta_uid(pod);
     } else if (ended && done && !str_eq(kube_meta_label(pod, WORKFLOW_COMPLETED_LABEL), "true")) {
@@ -58,10 +58,10 @@ static void tidy_pod(struct workflow_pass *pass, const struct json *pod)
 static void tidy_claims(struct workflow_pass *pass)
 {
     const char *strategy = json_get_string(json_get(pass->spec, "volumeClaimGC"), "strategy", "");
-    bool wanted =
+    bool kept =
         cleanup_phase(pass) != WORKFLOW_SUCCEEDED && !str_eq(strategy, "OnWorkflowCompletion");
 
-    if (wanted || !json_get(pass->status, "persistentVolumeClaims"))
+    if (kept || !json_get(pass->status, "persistentVolumeClaims"))
         return;
     JSON_EACH (template_, json_get(pass->spec, "volumeClaimTemplates")) {
         workflow_plan_add(pass->plan, WORKFLOW_DELETE_CLAIM, pass->namespace_,

@@ -124,9 +124,9 @@ bool workflow_node_set(struct workflow_nodes *nodes, struct json *node, enum wor
                        const char *message)
 {
     enum workflow_phase before = workflow_node_phase(node);
-    const char *said = json_get_string(node, "message", NULL);
+    const char *old_message = json_get_string(node, "message", NULL);
 
-    if (workflow_phase_is_final(before) || (before == phase && str_eq(said, message)))
+    if (workflow_phase_is_final(before) || (before == phase && str_eq(old_message, message)))
         return false;
     json_set_string(nodes->arena, node, "phase", PHASES[phase]);
     if (message)
@@ -159,7 +159,7 @@ int64_t workflow_node_time(const struct json *node, const char *field)
 const char *workflow_node_output(const struct json *node, const char *parameter)
 {
     const struct json *found =
-        workflow_named(json_at(node, "outputs", "parameters", NULL), parameter);
+        workflow_find_by_name(json_at(node, "outputs", "parameters", NULL), parameter);
 
     return json_get_string(found, "value", NULL);
 }

@@ -1,6 +1,6 @@
 /* The result of a reconcile: the new status, actions and events. The controller writes the status
- * first, so that every step is recorded before it begins. Then it carries out the actions and
- * records the events. All memory is in the arena of the reconcile. */
+ * first, so that every step is recorded before it begins. Then it records the events and carries
+ * out the actions. All memory is in the arena of the reconcile. */
 #ifndef TRAINYARD_PIPELINE_RECONCILE_PLAN_H
 #define TRAINYARD_PIPELINE_RECONCILE_PLAN_H
 
@@ -26,11 +26,14 @@ enum workflow_action_type {
 
 struct workflow_action {
     enum workflow_action_type type;
-    const char *node_id; /* the node of the action, or NULL */
+    /* The key under which the result is kept: the id of the node, or "Kind/name" for an object that
+     * must exist before the workflow begins. NULL: no result is kept. */
+    const char *node_id;
     const char *namespace_, *name;
-    const char *uid; /* the uid of the pod to delete, so that a new pod with the same name is not
-                        deleted; or NULL */
-    const struct json *object;
+    /* The uid of the pod or workflow to delete, so that a new object with the same name is not
+     * deleted; or NULL. */
+    const char *uid;
+    const struct json *object; /* the object to create, or the manifest of a resource template */
     struct kube_resource resource; /* for the actions of a resource template */
 };
 
@@ -51,13 +54,13 @@ struct workflow_plan {
 };
 
 void workflow_plan_init(struct workflow_plan *plan, struct arena *arena);
-/* Adds an action. The caller sets its other members. */
+/* Adds an action. The caller sets the other members of the returned action before the next call. */
 struct workflow_action *workflow_plan_add(struct workflow_plan *plan,
                                           enum workflow_action_type type, const char *namespace_,
                                           const char *name);
 void workflow_plan_event(struct workflow_plan *plan, bool warning, const char *reason,
                          const char *format, ...) __attribute__((format(printf, 4, 5)));
-void workflow_plan_requeue(struct workflow_plan *plan,
-                           int64_t delay_ms); /* the shortest delay is kept */
+/* Plans another pass after the delay. Only the shortest delay counts. */
+void workflow_plan_requeue(struct workflow_plan *plan, int64_t delay_ms);
 
 #endif

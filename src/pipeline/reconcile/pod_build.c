@@ -28,20 +28,22 @@ static const char *const SPEC_FIELDS[] = {
     "tolerations",
 };
 
+/* A pod under construction. */
 struct builder {
     struct workflow_pass *pass;
     struct arena *arena;
     struct json *template_; /* the template with its references replaced */
     struct json *pod, *spec;
     struct json *container; /* the container "main" */
-    bool script;
+    bool script;            /* the template is a script template */
 };
 
-static const struct json *any_volume(const struct builder *b, const char *name)
+/* Returns the volume of the template, or else of the workflow; NULL: neither has it. */
+static const struct json *find_volume(const struct builder *b, const char *name)
 {
-    const struct json *found = workflow_named(json_get(b->template_, "volumes"), name);
+    const struct json *found = workflow_find_by_name(json_get(b->template_, "volumes"), name);
 
-    return found ? found : workflow_named(json_get(b->pass->spec, "volumes"), name);
+    return found ? found : workflow_find_by_name(json_get(b->pass->spec, "volumes"), name);
 }
 
 /* Makes a volume for one of the workflow's volumeClaimTemplates. Returns NULL if none has this
@@ -68,18 +70,21 @@ static int add_volumes(struct builder *b, struct workflow_scope *scope,
 {
     JSON_EACH (mount, json_get(container, "volumeMounts")) {
         const char *name = json_get_string(mount, "name", "");
-        const struct json *found = any_volume(b, name);
+        const struct json *found = find_volume(b, name);
         struct json *volume = found ? NULL : claim_volume(b, name);
         struct json *volumes = json_ensure_array(b->arena, b->spec, "volumes");
         int result = 0;
 
-        if (workflow_named(volumes, name))
+        if (workflow_find_by_name(volumes, name))
             continue;
         if (found)
             result =
                 workflow_tree_expand(b->arena, found, workflow_scope_resolve, scope, &volume, err);
         else if (!volume)
-            result = err_set(err, ERR_INVALID, "volumeMount '%s' names no volume", name);
+            result = err_set(err, ERR_INVALID,
+                             "volumeMount '%s': neither the template nor the workflow has a volume "
+                             "with this name",
+                             name);
         if (result < 0)
             return result;
         json_append(volumes, volume);
@@ -116,7 +121,7 @@ static void add_spec_fields(struct builder *b)
     json_set_string(b->arena, b->spec, "restartPolicy", "Never");
 }
 
-static struct json *mount_of_step(struct builder *b)
+static struct json *step_wrapper_mount(struct builder *b)
 {
     struct json *mount = json_object(b->arena);
 
@@ -146,7 +151,7 @@ static const char *escape_dollars(struct arena *arena, const char *text)
 }
 
 /* Adds the init container that puts the wrapper and the script into a volume of the pod. */
-static void add_step(struct builder *b)
+static void add_step_wrapper(struct builder *b)
 {
     struct json *init = json_object(b->arena), *volume = json_object(b->arena);
     struct json *args = json_array(b->arena);
@@ -171,11 +176,12 @@ static void add_step(struct builder *b)
         json_append(json_ensure_array(b->arena, init, "env"), variable);
     }
     json_set(b->arena, init, "args", args);
-    json_append(json_ensure_array(b->arena, init, "volumeMounts"), mount_of_step(b));
+    json_append(json_ensure_array(b->arena, init, "volumeMounts"), step_wrapper_mount(b));
     json_append(inits, init);
-    json_append(json_ensure_array(b->arena, b->container, "volumeMounts"), mount_of_step(b));
+    json_append(json_ensure_array(b->arena, b->container, "volumeMounts"), step_wrapper_mount(b));
 }
 
+/* Lets the step wrapper run the command and put the output files into the termination message. */
 static void wrap_command(struct builder *b, const struct json *outputs)
 {
     struct json *command = json_array(b->arena);
@@ -209,10 +215,11 @@ static void build_container(struct builder *b)
     if (wrap)
         wrap_command(b, outputs);
     if (wrap || b->script)
-        add_step(b);
+        add_step_wrapper(b);
     json_remove(b->container, "source");
 }
 
+/* Adds the template's initContainers. */
 static int build_inits(struct builder *b, struct workflow_scope *scope, struct err *err)
 {
     JSON_EACH (given, json_get(b->template_, "initContainers")) {

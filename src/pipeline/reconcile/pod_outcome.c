@@ -11,11 +11,11 @@
 
 static const struct json *main_status(const struct json *pod)
 {
-    return workflow_named(json_at(pod, "status", "containerStatuses", NULL), "main");
+    return workflow_find_by_name(json_at(pod, "status", "containerStatuses", NULL), "main");
 }
 
-/* Returns the reason why a container waits or the pod cannot be scheduled, or NULL if the status
- * has none. */
+/* Returns why a container waits or the pod cannot be scheduled, or NULL if the status does not say.
+ */
 static const char *waiting_message(struct workflow_pass *pass, const struct json *pod)
 {
     static const char *const lists[] = {"initContainerStatuses", "containerStatuses"};
@@ -37,7 +37,8 @@ static const char *waiting_message(struct workflow_pass *pass, const struct json
     return NULL;
 }
 
-/* Reads the wrapper's termination message: {"parameters": {name: value}, "error": why}. */
+/* Adds the outputs of the template to the node. `text` is the wrapper's termination message:
+ * {"parameters": {name: value}, "error": why}. */
 static int read_outputs(struct workflow_pass *pass, struct json *node, const struct json *template_,
                         const char *text, struct err *err)
 {
@@ -48,8 +49,8 @@ static int read_outputs(struct workflow_pass *pass, struct json *node, const str
         return 0;
     if (json_parse(pass->arena, text, strlen(text), NULL, &report, NULL) < 0)
         return err_set(err, ERR_INVALID,
-                       "cannot read the outputs: the container's termination message is not what "
-                       "the step wrapper writes");
+                       "cannot read the outputs: the container's termination message is not JSON; "
+                       "the step must not write this message itself");
     if (json_get_string(report, "error", NULL))
         return err_set(err, ERR_INVALID, "%s", json_get_string(report, "error", ""));
     JSON_EACH (output, wanted) {
@@ -58,10 +59,11 @@ static int read_outputs(struct workflow_pass *pass, struct json *node, const str
         const char *value = json_get_string(json_get(report, "parameters"), name, NULL);
 
         if (!value)
-            value = workflow_value(pass->arena, json_get(from, "default"));
+            value = workflow_value_text(pass->arena, json_get(from, "default"));
         if (!value)
-            return err_set(err, ERR_INVALID, "output parameter '%s': the step has not written '%s'",
-                           name, json_get_string(from, "path", ""));
+            return err_set(err, ERR_INVALID,
+                           "output parameter '%s': the step did not write the file '%s'", name,
+                           json_get_string(from, "path", ""));
         workflow_node_add_output(&pass->nodes, node, name, value);
     }
     return 0;

@@ -1,7 +1,8 @@
 /* Creates the objects that must exist before a workflow begins: the claims of its
  * volumeClaimTemplates and, with `make_accounts`, the service accounts of its pods. The account
- * "pipeline-runner" also gets the rights that it has in an installation of Kubeflow. Nothing is
- * recorded until all objects exist; creating an object twice does no harm. */
+ * "pipeline-runner" also gets the rights that it has in an installation of Kubeflow. The status is
+ * not written until all objects exist. If a result is missing, all objects are created again, which
+ * does no harm. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/spec/workflow.h"
 
@@ -14,10 +15,11 @@ const char *workflow_claim_name(struct workflow_pass *pass, const struct json *c
     return arena_printf(pass->arena, "%s-%s", pass->name, kube_meta_name(claim));
 }
 
-/* Handles one object: uses the server's answer from the last pass, or plans the action that creates
- * the object. */
+/* Plans the action that creates the object, and evaluates the result of this action in the previous
+ * pass. */
 static void prepare_object(struct workflow_pass *pass, enum workflow_action_type type,
-                           const char *name, struct json *object, struct workflow_wanted *wanted)
+                           const char *name, struct json *object,
+                           struct workflow_prerequisites *wanted)
 {
     const char *id = arena_printf(pass->arena, "%s/%s", json_get_string(object, "kind", ""), name);
     const struct workflow_result *result = workflow_pass_result(pass, id);
@@ -31,7 +33,7 @@ static void prepare_object(struct workflow_pass *pass, enum workflow_action_type
         wanted->error = arena_strdup(pass->arena, result->error);
 }
 
-static void want_claims(struct workflow_pass *pass, struct workflow_wanted *wanted)
+static void want_claims(struct workflow_pass *pass, struct workflow_prerequisites *wanted)
 {
     struct arena *arena = pass->arena;
 
@@ -69,7 +71,7 @@ static struct json *make_runner_binding(struct workflow_pass *pass)
 }
 
 static void want_account(struct workflow_pass *pass, const struct json *where,
-                         struct workflow_wanted *wanted)
+                         struct workflow_prerequisites *wanted)
 {
     const char *name = json_get_string(where, "serviceAccountName", "");
 
@@ -86,9 +88,9 @@ static void want_account(struct workflow_pass *pass, const struct json *where,
         prepare_object(pass, WORKFLOW_CREATE_BINDING, name, make_runner_binding(pass), wanted);
 }
 
-struct workflow_wanted workflow_pass_prepare(struct workflow_pass *pass)
+struct workflow_prerequisites workflow_pass_prepare(struct workflow_pass *pass)
 {
-    struct workflow_wanted wanted = {0};
+    struct workflow_prerequisites wanted = {0};
 
     want_claims(pass, &wanted);
     if (pass->observed->make_accounts) {

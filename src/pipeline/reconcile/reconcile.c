@@ -1,5 +1,6 @@
-/* Makes the decisions for one workflow in order; each decision is in its own file. The controller
- * calls it when a workflow has changed or its requeue time has come. Pure: no I/O and no clock. */
+/* Makes the decisions for one workflow in order; see reconcile.h. The larger decisions are in the
+ * other files of this folder. The controller calls workflow_reconcile() when a workflow has changed
+ * or its requeue time has come. Pure: no I/O and no clock. */
 #include "pipeline/reconcile/reconcile.h"
 
 #include "pipeline/reconcile/reconcile_internal.h"
@@ -96,7 +97,7 @@ static void end_workflow(struct workflow_pass *pass, enum workflow_phase phase, 
                             message ? message : "Workflow failed");
 }
 
-static void tell_artifacts(struct workflow_pass *pass)
+static void report_artifacts(struct workflow_pass *pass)
 {
     size_t count = 0;
 
@@ -115,7 +116,7 @@ static bool workflow_begin(struct workflow_pass *pass)
 {
     struct err why = ERR_INIT;
     bool valid = workflow_validate(pass->workflow, &why) == 0;
-    struct workflow_wanted wanted = {0};
+    struct workflow_prerequisites wanted = {0};
 
     if (valid)
         wanted = workflow_pass_prepare(pass);
@@ -130,7 +131,7 @@ static bool workflow_begin(struct workflow_pass *pass)
     }
     set_phase(pass, WORKFLOW_RUNNING, NULL);
     workflow_plan_event(pass->plan, false, "WorkflowRunning", "Workflow Running");
-    tell_artifacts(pass);
+    report_artifacts(pass);
     workflow_pass_list_claims(pass);
     return true;
 }
@@ -144,7 +145,7 @@ static void stop_nodes(struct workflow_pass *pass, const char *message)
     }
 }
 
-/* Returns the reason why the workflow must stop now, or NULL. */
+/* Returns why the workflow must stop now, or NULL. Plans a pass at the deadline of the workflow. */
 static const char *reason_to_stop(struct workflow_pass *pass)
 {
     const char *shutdown = json_get_string(pass->spec, "shutdown", "");
@@ -162,6 +163,7 @@ static const char *reason_to_stop(struct workflow_pass *pass)
     return NULL;
 }
 
+/* Begins or continues the entrypoint or the exit handler. */
 static struct json *run_template(struct workflow_pass *pass, const char *node_name,
                                  const char *template_name)
 {
@@ -205,7 +207,7 @@ static void workflow_run_templates(struct workflow_pass *pass)
     end_workflow(pass, workflow_node_phase(root), json_get_string(root, "message", NULL));
 }
 
-/* Sets the progress to "<ended pods>/<all pods>". */
+/* Sets the progress to "<ended pods>/<all pods>", and the condition PodRunning. */
 static void set_progress(struct workflow_pass *pass)
 {
     size_t pods = 0, ended = 0;

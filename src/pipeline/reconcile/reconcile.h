@@ -7,15 +7,15 @@
 #include "base/json/json.h"
 #include "pipeline/reconcile/plan.h"
 
-/* The result of an action that an earlier pass planned for a node. */
+/* The result of an action that an earlier pass planned. */
 struct workflow_result {
-    const char *node_id;
+    const char *node_id;       /* as in struct workflow_action */
     const struct json *object; /* the server's answer, or NULL */
     const char *error;         /* the server's error, or NULL */
 };
 
 /* Objects as the API returned them. `pods` are the pods that are labelled with the workflow's name.
- * `gone` are the last versions of pods that were deleted since the last pass. */
+ * `gone` are the last versions of deleted pods that no earlier pass has handled. */
 struct workflow_observed {
     const struct json *workflow;
     const struct json *const *pods;
@@ -29,6 +29,8 @@ struct workflow_observed {
     bool make_accounts;     /* create missing service accounts */
 };
 
+/* Fills in *ret_plan, which is in the arena and refers to the observed objects. Returns 0, or
+ * -ERR_INTERNAL if the workflow has no name or uid. */
 int workflow_reconcile(const struct workflow_observed *observed, struct arena *arena,
                        struct workflow_plan *ret_plan, struct err *err);
 

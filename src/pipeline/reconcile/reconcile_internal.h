@@ -6,6 +6,7 @@
 #include "pipeline/reconcile/node.h"
 #include "pipeline/reconcile/reconcile.h"
 
+/* One pass over one workflow. */
 struct workflow_pass {
     struct arena *arena;
     const struct workflow_observed *observed;
@@ -13,13 +14,13 @@ struct workflow_pass {
     const char *name, *namespace_, *uid;
     int64_t now_ms;
     struct workflow_plan *plan;
-    struct json *status;
-    struct workflow_nodes nodes;
-    struct map pods, gone; /* by name: const struct json */
-    int64_t active;        /* pods of this workflow that have not ended */
-    int64_t parallelism;   /* the limit of `active`; 0: none */
-    int depth;
-    bool held; /* no new node is started */
+    struct json *status;         /* becomes the new status */
+    struct workflow_nodes nodes; /* in `status` */
+    struct map pods, gone;       /* by name: const struct json */
+    int64_t active;              /* nodes of type Pod that have not ended */
+    int64_t parallelism;         /* the limit of `active`; 0: none */
+    int depth;                   /* how many templates the current call is nested in */
+    bool held; /* the workflow is suspended or stops: no new pod, resource step or retry begins */
 };
 
 /* The scope in which the references in a text are resolved. */
@@ -32,6 +33,7 @@ struct workflow_scope {
     const char *pod_name;         /* the name of the pod; NULL: not inside a pod */
     int retries;                  /* earlier attempts; -1: not inside a retry */
 };
+/* Resolves a reference in a struct workflow_scope; see workflow_resolve in text.h. */
 const char *workflow_scope_resolve(void *scope, const char *reference, struct err *err);
 /* Finds a step in the groups of a steps template. Returns the name of its node, or NULL if there is
  * no such step. */
@@ -56,8 +58,8 @@ struct json *workflow_call_begin(struct workflow_pass *pass, const struct workfl
                                  const char *type, enum workflow_phase phase,
                                  const struct json *inputs);
 
-/* Each function begins or continues a node of one type and returns the node. `inputs` are the
- * inputs of the call. */
+/* Each of these functions begins or continues a node of one type. Returns the node, or NULL if it
+ * could not begin yet. `inputs` are the inputs of the call. */
 struct json *workflow_run_pod(struct workflow_pass *pass, struct workflow_call *call,
                               const struct json *inputs);
 struct json *workflow_run_resource(struct workflow_pass *pass, struct workflow_call *call,
@@ -67,11 +69,13 @@ struct json *workflow_run_graph(struct workflow_pass *pass, struct workflow_call
 struct json *workflow_run_retry(struct workflow_pass *pass, struct workflow_call *call,
                                 const struct json *inputs);
 /* Begins or continues a task or step whose dependencies are met: evaluates its condition and runs
- * its template once per item. */
+ * its template, once per item if it has items. Returns its node, or NULL if it could not begin yet.
+ */
 struct json *workflow_run_task(struct workflow_pass *pass, struct workflow_call *call,
                                const struct json *task);
 
-/* Builds the pod of a call. Returns an error if the template does not give a valid pod. */
+/* Builds the pod of a call. Returns 0, or an error if a reference cannot be resolved or a mounted
+ * volume is not defined. */
 int workflow_pod_build(struct workflow_pass *pass, const struct workflow_call *call,
                        const struct json *inputs, struct json **ret, struct err *err);
 /* Updates a node from the state of its pod. */
@@ -82,6 +86,7 @@ void workflow_pod_update_node(struct workflow_pass *pass, struct json *node,
  * pod that succeeds. */
 void workflow_pass_set(struct workflow_pass *pass, struct json *node, enum workflow_phase phase,
                        const char *message);
+/* Returns the result that is kept for this node id, or NULL. */
 const struct workflow_result *workflow_pass_result(const struct workflow_pass *pass,
                                                    const char *node_id);
 
@@ -89,12 +94,15 @@ const struct workflow_result *workflow_pass_result(const struct workflow_pass *p
 void workflow_pass_clean_up(struct workflow_pass *pass);
 
 /* The state of objects that must exist before the workflow begins. */
-struct workflow_wanted {
-    bool missing;      /* an object is missing, and the plan creates it */
+struct workflow_prerequisites {
+    bool missing;      /* an object may not exist yet; the plan creates all of them */
     const char *error; /* why an object cannot be created; or NULL */
 };
-struct workflow_wanted workflow_pass_prepare(struct workflow_pass *pass);
+/* Plans the creation of these objects. The workflow begins when `missing` is false. */
+struct workflow_prerequisites workflow_pass_prepare(struct workflow_pass *pass);
+/* Lists the claims of the volumeClaimTemplates in the status. */
 void workflow_pass_list_claims(struct workflow_pass *pass);
+/* Returns the name of the claim that is created from one of the volumeClaimTemplates. */
 const char *workflow_claim_name(struct workflow_pass *pass, const struct json *claim);
 
 #endif

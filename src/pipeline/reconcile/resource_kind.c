@@ -62,12 +62,12 @@ int workflow_resource_kind(struct arena *arena, const struct json *object,
     }
     if (known || is_cluster_wide(kind))
         return err_set(err, ERR_FORBIDDEN,
-                       "manifest: a %s is in no namespace, and a workflow makes objects in its own "
-                       "namespace only",
+                       "manifest: a %s is cluster-scoped, but a workflow can create objects only "
+                       "in its own namespace",
                        kind);
     /* Kind and version become parts of a path. */
     if (strspn(kind, LETTERS) != strlen(kind) || strspn(version, LETTERS "-./") != strlen(version))
-        return err_set(err, ERR_INVALID, "manifest: '%.60s' '%.60s' is no apiVersion and kind",
+        return err_set(err, ERR_INVALID, "manifest: invalid apiVersion '%.60s' or kind '%.60s'",
                        version, kind);
     *ret = (struct kube_resource){
         .group = slash ? arena_strndup(arena, version, (size_t)(slash - version)) : "",

@@ -20,17 +20,19 @@ struct member {
     size_t group; /* for a step: the index of its group */
 };
 
+/* One dag or steps template that is being run. */
 struct graph {
     struct workflow_pass *pass;
     struct workflow_call *call;
     struct json *node; /* the node of the template */
-    bool steps;
+    bool steps;        /* a steps template; else a dag template */
     size_t group_count;
     struct member *members;
     struct workflow_dag dag;
     struct workflow_scope scope;
 };
 
+/* Returns the position of the member with this name, or SIZE_MAX. */
 static size_t graph_find_member(const struct graph *graph, const char *name)
 {
     for (size_t i = 0; i < graph->dag.count; i++)
@@ -122,7 +124,8 @@ static const char *group_name(struct graph *graph, size_t group)
     return arena_printf(graph->pass->arena, "%s[%zu]", graph->call->name, group);
 }
 
-/* Adds the node to the children of its predecessors. */
+/* Adds the new node of a member to the children of the nodes before it: for a step, the node of its
+ * group; for a task, the tasks that it depends on, or else the node of the template. */
 static void link_node(struct graph *graph, size_t position, const struct json *node)
 {
     struct workflow_nodes *nodes = &graph->pass->nodes;
@@ -193,7 +196,7 @@ static void omit_member(struct graph *graph, size_t position)
     const struct member *member = &graph->members[position];
     struct json *node;
 
-    /* Groups that never began have no nodes, as in Argo. */
+    /* In a steps template, steps that never began have no nodes, as in Argo. */
     if (graph->steps)
         return;
     node = workflow_node_add(&graph->pass->nodes, member->node_name, member->display, "Skipped",
@@ -204,8 +207,9 @@ static void omit_member(struct graph *graph, size_t position)
     link_node(graph, position, node);
 }
 
-/* Repeats until nothing changes, because a task that ends at once, such as a skipped task, allows
- * other tasks to begin. */
+/* Continues the members that have begun, begins those that may start, and returns the phase of the
+ * graph. Repeats until nothing changes, because a task that ends at once, such as a skipped task,
+ * allows other tasks to begin. */
 static enum workflow_phase graph_advance(struct graph *graph)
 {
     struct workflow_dag *dag = &graph->dag;
@@ -286,6 +290,7 @@ static const char *failure_message(struct graph *graph)
     return NULL;
 }
 
+/* Sets the outputs of the template from the outputs of its members. */
 static int make_outputs(struct graph *graph, struct err *err)
 {
     struct workflow_pass *pass = graph->pass;
@@ -298,7 +303,7 @@ static int make_outputs(struct graph *graph, struct err *err)
                                           &value, err);
 
         if (result < 0) {
-            value = workflow_value(pass->arena, json_get(from, "default"));
+            value = workflow_value_text(pass->arena, json_get(from, "default"));
             if (!value)
                 return err_wrap(err, "output parameter '%s'", json_get_string(output, "name", ""));
             err_clear(err);

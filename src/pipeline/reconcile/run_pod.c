@@ -7,22 +7,23 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-/* Returns true if the limits of the workflow and of the calling template allow one more pod. */
+/* Returns true if the workflow is not held, and the limits of the workflow and of the calling
+ * template allow one more pod. */
 static bool may_start(struct workflow_pass *pass, const struct workflow_call *call)
 {
     int64_t limit = call->scope ? json_get_int(call->scope->template_, "parallelism", 0) : 0;
-    int64_t beside = 0;
+    int64_t active_siblings = 0;
 
     if (pass->held || (pass->parallelism > 0 && pass->active >= pass->parallelism))
         return false;
     if (limit <= 0 || !call->boundary)
         return true;
     JSON_EACH (node, pass->nodes.tree) {
-        beside += str_eq(json_get_string(node, "boundaryID", NULL),
-                         json_get_string(call->boundary, "id", "")) &&
-                  workflow_node_is_type(node, "Pod") && !workflow_node_is_final(node);
+        active_siblings += str_eq(json_get_string(node, "boundaryID", NULL),
+                                  json_get_string(call->boundary, "id", "")) &&
+                           workflow_node_is_type(node, "Pod") && !workflow_node_is_final(node);
     }
-    return beside < limit;
+    return active_siblings < limit;
 }
 
 static void plan_pod(struct workflow_pass *pass, struct workflow_call *call, struct json *node,
@@ -78,7 +79,8 @@ static void check_deadline(struct workflow_pass *pass, const struct workflow_cal
     const struct json *limit = json_get(call->template_, "activeDeadlineSeconds");
     int64_t limit_ms;
 
-    if (!limit || workflow_duration(limit, &limit_ms, NULL) < 0 || workflow_node_is_final(node))
+    if (!limit || workflow_parse_duration(limit, &limit_ms, NULL) < 0 ||
+        workflow_node_is_final(node))
         return;
     int64_t left = workflow_node_time(node, "startedAt") + limit_ms - pass->now_ms;
     if (left > 0)
@@ -88,16 +90,17 @@ static void check_deadline(struct workflow_pass *pass, const struct workflow_cal
                           "Pod was active on the node longer than the specified deadline");
 }
 
-/* Handles a pod with the node's name that does not belong to this workflow. It belongs to an
- * earlier workflow with the same name and is terminating, or it has another owner. */
+/* Handles a pod with the node's name that does not belong to this workflow. If it will be deleted
+ * (workflow_object_is_obsolete()), the node waits. Otherwise the node ends with an error. */
 static void handle_foreign(struct workflow_pass *pass, struct json *node, const struct json *pod)
 {
     const char *name = kube_meta_name(pod);
 
-    if (workflow_is_leftover(pod))
-        workflow_pass_set(
-            pass, node, WORKFLOW_PENDING,
-            arena_printf(pass->arena, "waiting for pod '%s' of an earlier workflow to go", name));
+    if (workflow_object_is_obsolete(pod))
+        workflow_pass_set(pass, node, WORKFLOW_PENDING,
+                          arena_printf(pass->arena,
+                                       "waiting until pod '%s' of an earlier workflow is deleted",
+                                       name));
     else
         workflow_pass_set(pass, node, WORKFLOW_ERROR,
                           arena_printf(pass->arena,

@@ -1,7 +1,7 @@
 /* Runs a resource template: the controller itself creates, patches, reads or deletes an API object
  * and reads outputs from it. If the controller dies before the result is recorded, the action runs
- * again. Therefore a generated name depends only on the node, and an annotation of the object names
- * the node, so that the second attempt recognizes the object. */
+ * again. Therefore a generated name depends only on the workflow and the node, and an annotation of
+ * the object names both, so that the second attempt recognizes the object. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/reconcile/resource_kind.h"
 #include "pipeline/spec/condition.h"
@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-enum { POLL_MS = 2000 };
+enum { POLL_MS = 2000 }; /* an object that a condition waits for is read this often */
 
 static const struct {
     const char *name;
@@ -44,7 +44,8 @@ static int parse_manifest(struct workflow_pass *pass, const struct workflow_call
     if (result < 0)
         return result;
     if (json_count(documents) != 1 || json_first(documents)->type != JSON_OBJECT)
-        return err_set(err, ERR_INVALID, "manifest: must hold one object, holds %zu",
+        return err_set(err, ERR_INVALID,
+                       "manifest: must be one YAML document with an object, but has %zu documents",
                        json_count(documents));
     *ret = json_first(documents);
     return 0;
@@ -68,11 +69,11 @@ static int complete_object(struct workflow_pass *pass, const struct workflow_cal
         json_remove(json_get(object, "metadata"), "generateName");
     }
     if (!str_is_dns_subdomain(kube_meta_name(object)))
-        return err_set(err, ERR_INVALID, "manifest: metadata.name: '%.100s' is no name",
+        return err_set(err, ERR_INVALID, "manifest: metadata.name: '%.100s' is not a valid name",
                        kube_meta_name(object));
     if (kube_meta_namespace(object)[0] && !str_eq(kube_meta_namespace(object), pass->namespace_))
         return err_set(err, ERR_FORBIDDEN,
-                       "manifest: metadata.namespace: must be the workflow's own, '%s'",
+                       "manifest: metadata.namespace: must be the workflow's namespace '%s'",
                        pass->namespace_);
     kube_meta_set_namespace(arena, object, pass->namespace_);
     kube_meta_set_annotation(arena, object, WORKFLOW_MADE_BY_ANNOTATION,
@@ -82,6 +83,7 @@ static int complete_object(struct workflow_pass *pass, const struct workflow_cal
     return 0;
 }
 
+/* Plans the action of the template. With `look_only` only reads the object. */
 static int plan_action(struct workflow_pass *pass, const struct workflow_call *call,
                        const struct json *inputs, struct json *node, bool look_only,
                        struct err *err)
@@ -128,7 +130,8 @@ static int make_outputs(struct workflow_pass *pass, struct json *node, const str
     return 0;
 }
 
-/* Evaluates the success and failure conditions on the object that the server returned. */
+/* Evaluates the success and failure conditions on the object that the server returned. Ends the
+ * node, or plans to read the object again. */
 static int resource_judge(struct workflow_pass *pass, const struct workflow_call *call,
                           struct json *node, const struct json *object, struct err *err)
 {
@@ -146,7 +149,7 @@ static int resource_judge(struct workflow_pass *pass, const struct workflow_call
         return result;
     if (failed) {
         workflow_pass_set(pass, node, WORKFLOW_FAILED,
-                          arena_printf(pass->arena, "failureCondition '%s' holds", failure));
+                          arena_printf(pass->arena, "failureCondition '%s' is true", failure));
     } else if (!succeeded) {
         workflow_node_set(&pass->nodes, node, WORKFLOW_RUNNING,
                           arena_printf(pass->arena, "waiting for '%s'", success));
@@ -175,7 +178,7 @@ struct json *workflow_run_resource(struct workflow_pass *pass, struct workflow_c
         workflow_pass_set(pass, node, WORKFLOW_FAILED, arena_strdup(pass->arena, result->error));
     else if (result)
         failed = resource_judge(pass, call, node, result->object, &err);
-    else
+    else /* a node with a message waits for its condition, so its action is done */
         failed = plan_action(pass, call, inputs, node, json_get(node, "message") != NULL, &err);
     if (failed < 0)
         workflow_pass_set(pass, node, WORKFLOW_ERROR, arena_strdup(pass->arena, err.message));

@@ -7,12 +7,13 @@
 
 enum { ATTEMPTS_MAX = 1000, FACTOR_DEFAULT = 1 };
 
+/* The template's retryStrategy. */
 struct strategy {
     int64_t limit; /* maximum number of attempts after the first attempt; -1: no limit */
     bool on_failed, on_error;
-    int64_t wait_ms, factor, wait_total_ms; /* The first retry waits wait_ms, each further retry
-                                               `factor` times longer. No attempt starts later than
-                                               wait_total_ms after the first; 0: no limit. */
+    int64_t wait_ms;       /* the delay before the first retry */
+    int64_t factor;        /* each further delay is so many times longer */
+    int64_t wait_total_ms; /* no attempt starts later than this after the first; 0: no limit */
 };
 
 static int64_t read_int(const struct json *value, int64_t fallback)
@@ -39,9 +40,10 @@ static struct strategy read_strategy(const struct json *template_)
     };
 
     if (json_get(backoff, "duration"))
-        (void)workflow_duration(json_get(backoff, "duration"), &strategy.wait_ms, NULL);
+        (void)workflow_parse_duration(json_get(backoff, "duration"), &strategy.wait_ms, NULL);
     if (json_get(backoff, "maxDuration"))
-        (void)workflow_duration(json_get(backoff, "maxDuration"), &strategy.wait_total_ms, NULL);
+        (void)workflow_parse_duration(json_get(backoff, "maxDuration"), &strategy.wait_total_ms,
+                                      NULL);
     return strategy;
 }
 
@@ -55,19 +57,19 @@ static struct json *find_attempt(struct workflow_pass *pass, const struct workfl
 static struct json *run_attempt(struct workflow_pass *pass, const struct workflow_call *call,
                                 const struct json *inputs, struct json *retry, int attempt)
 {
-    struct workflow_call one = *call;
+    struct workflow_call attempt_call = *call;
 
-    one.name = arena_printf(pass->arena, "%s(%d)", call->name, attempt);
-    one.display = arena_printf(pass->arena, "%s(%d)", call->display, attempt);
-    one.inputs = inputs ? inputs : json_array(pass->arena);
-    one.attempt = attempt;
-    struct json *node = workflow_call_run(pass, &one);
+    attempt_call.name = arena_printf(pass->arena, "%s(%d)", call->name, attempt);
+    attempt_call.display = arena_printf(pass->arena, "%s(%d)", call->display, attempt);
+    attempt_call.inputs = inputs ? inputs : json_array(pass->arena);
+    attempt_call.attempt = attempt;
+    struct json *node = workflow_call_run(pass, &attempt_call);
     if (node)
         workflow_node_add_child(&pass->nodes, retry, node);
     return node;
 }
 
-/* Returns the delay in ms between the end of an attempt and the next attempt. */
+/* Returns the delay in ms between the end of an attempt (the first is 0) and the next attempt. */
 static int64_t wait_after(const struct strategy *strategy, int attempt)
 {
     int64_t wait = strategy->wait_ms;
@@ -77,6 +79,7 @@ static int64_t wait_after(const struct strategy *strategy, int attempt)
     return wait;
 }
 
+/* Ends the retry node with the phase and outputs of the latest attempt. `why` may be NULL. */
 static void end_retry(struct workflow_pass *pass, struct json *retry, const struct json *last,
                       const char *why)
 {
@@ -89,8 +92,8 @@ static void end_retry(struct workflow_pass *pass, struct json *retry, const stru
     workflow_pass_set(pass, retry, workflow_node_phase(last), message);
 }
 
-/* Decides what follows after the last attempt has failed. Returns true if another attempt is due
- * now. */
+/* Decides what follows after the latest attempt has failed: ends the retry node, plans a pass after
+ * the delay, or returns true if another attempt is due now. */
 static bool decide_again(struct workflow_pass *pass, const struct strategy *strategy,
                          struct json *retry, const struct json *last, int attempt)
 {

@@ -1,5 +1,5 @@
-/* Runs a task or step whose dependencies are met: evaluates its condition and runs its template
- * once per item. */
+/* Runs a task or step whose dependencies are met: evaluates its condition and runs its template,
+ * once per item if it has items. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/spec/condition.h"
 #include "pipeline/spec/text.h"
@@ -12,6 +12,7 @@
 
 enum { ITEM_NAME_MAX = 80 }; /* bytes of the item's text in a node's name */
 
+/* Adds a node that has ended, without running the template. */
 static struct json *end_at_once(struct workflow_pass *pass, struct workflow_call *call,
                                 enum workflow_phase phase, const char *message)
 {
@@ -64,13 +65,15 @@ static int find_items(struct workflow_pass *pass, struct workflow_call *call,
             result = err_set(err, ERR_INVALID, "withParam: '%.100s' is not a JSON list", text);
     }
     if (result == 0 && json_count(made) > WORKFLOW_ITEMS_MAX)
-        result = err_set(err, ERR_TOO_MANY, "more than %d items", WORKFLOW_ITEMS_MAX);
+        result = err_set(err, ERR_TOO_MANY, "the list has %zu items, but the limit is %d",
+                         json_count(made), WORKFLOW_ITEMS_MAX);
     if (result == 0)
         *ret = made;
     return result;
 }
 
-/* Sets the outputs of a task with items: each is a list with one value per item. */
+/* Sets the outputs of a task with items: each is a list of the values of all items that have the
+ * output. */
 static void gather_outputs(struct workflow_pass *pass, struct json *group,
                            const struct json *template_, struct json *const *nodes, size_t count)
 {
@@ -93,18 +96,19 @@ static struct json *run_item(struct workflow_pass *pass, const struct workflow_c
                              size_t position)
 {
     struct workflow_scope scope = *call->scope;
-    struct workflow_call one = *call;
-    const char *text = workflow_value(pass->arena, item);
+    struct workflow_call item_call = *call;
+    const char *text = workflow_value_text(pass->arena, item);
 
     if (!text)
         text = "null";
     scope.item = item;
-    one.scope = &scope;
-    one.name = arena_printf(pass->arena, "%s(%zu:%.*s)", call->name, position, ITEM_NAME_MAX, text);
-    bool known = workflow_node_find(&pass->nodes, one.name) != NULL;
-    one.display =
+    item_call.scope = &scope;
+    item_call.name =
+        arena_printf(pass->arena, "%s(%zu:%.*s)", call->name, position, ITEM_NAME_MAX, text);
+    bool known = workflow_node_find(&pass->nodes, item_call.name) != NULL;
+    item_call.display =
         arena_printf(pass->arena, "%s(%zu:%.*s)", call->display, position, ITEM_NAME_MAX, text);
-    struct json *node = run_one(pass, &one, task);
+    struct json *node = run_one(pass, &item_call, task);
     if (node && !known)
         workflow_node_add_child(&pass->nodes, group, node);
     return node;
@@ -121,12 +125,13 @@ static struct json *run_items(struct workflow_pass *pass, struct workflow_call *
 
     JSON_EACH (item, items) {
         struct json *node = run_item(pass, call, task, group, item, position);
-        enum workflow_phase own = workflow_node_phase(node);
+        enum workflow_phase item_phase = workflow_node_phase(node);
 
         nodes[position++] = node;
-        running = running || !workflow_phase_is_final(own);
-        if (own == WORKFLOW_FAILED || (own == WORKFLOW_ERROR && phase != WORKFLOW_FAILED))
-            phase = own;
+        running = running || !workflow_phase_is_final(item_phase);
+        if (item_phase == WORKFLOW_FAILED ||
+            (item_phase == WORKFLOW_ERROR && phase != WORKFLOW_FAILED))
+            phase = item_phase;
     }
     if (running)
         return group;

@@ -1,5 +1,6 @@
-/* Resolves references when a workflow runs. Validation has checked them before: if a value is
- * missing now, its step has not produced it. */
+/* Resolves references when a workflow runs. The validation has checked most of them before
+ * (validate_references.c). If a value is missing now, its step has not produced it, or the workflow
+ * does not have the label, annotation or member of an item. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/spec/workflow.h"
 
@@ -18,10 +19,10 @@ static const char *scope_fail(const char *reference, const char *why, struct err
 static const char *parameter_value(struct workflow_pass *pass, const struct json *list,
                                    const char *name)
 {
-    const struct json *parameter = workflow_named(list, name);
-    const char *value = workflow_value(pass->arena, json_get(parameter, "value"));
+    const struct json *parameter = workflow_find_by_name(list, name);
+    const char *value = workflow_value_text(pass->arena, json_get(parameter, "value"));
 
-    return value ? value : workflow_value(pass->arena, json_get(parameter, "default"));
+    return value ? value : workflow_value_text(pass->arena, json_get(parameter, "default"));
 }
 
 static const char *resolve_workflow(struct workflow_scope *scope, const char *name,
@@ -62,7 +63,7 @@ const char *workflow_step_node_name(struct arena *arena, const struct json *boun
     size_t position = 0;
 
     JSON_EACH (group, json_get(template_, "steps")) {
-        if (workflow_named(group, step))
+        if (workflow_find_by_name(group, step))
             return arena_printf(arena, "%s[%zu].%s", workflow_node_name(boundary), position, step);
         position++;
     }
@@ -80,7 +81,7 @@ static const char *resolve_sibling(struct workflow_scope *scope, const char *res
     const char *sibling = arena_strndup(arena, rest, size), *name, *value = NULL;
 
     if (!scope->boundary)
-        return scope_fail(reference, "there are no tasks beside this one", err);
+        return scope_fail(reference, "there are no tasks or steps to refer to here", err);
     name = step ? workflow_step_node_name(arena, scope->boundary, scope->template_, sibling)
                 : arena_printf(arena, "%s.%s", workflow_node_name(scope->boundary), sibling);
     const struct json *node = name ? workflow_node_find(&scope->pass->nodes, name) : NULL;
@@ -107,7 +108,7 @@ static const char *resolve_item(struct workflow_scope *scope, const char *refere
 
     if (value && reference[strlen("item")] == '.')
         value = json_get(value, reference + strlen("item."));
-    const char *text = workflow_value(scope->pass->arena, value);
+    const char *text = workflow_value_text(scope->pass->arena, value);
     return text ? text : scope_fail(reference, "there is no such item", err);
 }
 

@@ -26,8 +26,8 @@ static const char *condition_trim(struct arena *arena, const char *text, size_t 
     return arena_strndup(arena, text, size);
 }
 
-/* Returns the first position outside of quotes where one of the words stands, or NULL. *ret_word is
- * the index of the word. */
+/* Returns the first position outside of quotes at which one of the words begins, or NULL. Sets
+ * *ret_word to the index of this word. */
 static const char *find_outside_quotes(const char *text, const char *const *words, size_t count,
                                        size_t *ret_word)
 {
@@ -69,7 +69,7 @@ static bool condition_compare(const char *left, const char *operator_, const cha
     return str_eq(operator_, ">") ? order > 0 : order < 0;
 }
 
-/* Evaluates "true" or "false". */
+/* Evaluates "true" or "false". Any other text is not a condition. */
 static int eval_constant(const char *text, bool *ret, struct err *err)
 {
     *ret = str_eq(text, "true");
@@ -77,7 +77,7 @@ static int eval_constant(const char *text, bool *ret, struct err *err)
         return 0;
     return err_set(
         err, ERR_INVALID,
-        "'%.100s' is no condition: write LEFT OPERATOR RIGHT with ==, !=, <, <=, > or >=", text);
+        "'%.100s' is not a condition: write LEFT OPERATOR RIGHT with ==, !=, <, <=, > or >=", text);
 }
 
 /* Evaluates one comparison. If `object` is given, the left side is a path in the object. */
@@ -98,26 +98,28 @@ static int eval_one(struct arena *arena, const char *text, const struct json *ob
     return 0;
 }
 
+/* Evaluates comparisons that are joined by any of the separators. */
 static int eval_all(struct arena *arena, const char *text, const struct json *object,
-                    const char *const *joints, size_t joint_count, bool *ret, struct err *err)
+                    const char *const *separators, size_t separator_count, bool *ret,
+                    struct err *err)
 {
     static const char *const refused[] = {"||", "=~", "!~"};
     bool all = true;
     size_t which;
 
     if (find_outside_quotes(text, refused, ARRAY_SIZE(refused), &which))
-        return err_set(err, ERR_UNSUPPORTED, "'%s' is not supported in a condition, '%.100s'",
+        return err_set(err, ERR_UNSUPPORTED, "'%s' is not supported in the condition '%.100s'",
                        refused[which], text);
     while (text) {
-        const char *joint = find_outside_quotes(text, joints, joint_count, &which);
-        size_t size = joint ? (size_t)(joint - text) : strlen(text);
+        const char *separator = find_outside_quotes(text, separators, separator_count, &which);
+        size_t size = separator ? (size_t)(separator - text) : strlen(text);
         bool one = false;
         int result = eval_one(arena, arena_strndup(arena, text, size), object, &one, err);
 
         if (result < 0)
             return result;
         all = all && one;
-        text = joint ? joint + strlen(joints[which]) : NULL;
+        text = separator ? separator + strlen(separators[which]) : NULL;
     }
     *ret = all;
     return 0;
@@ -125,15 +127,15 @@ static int eval_all(struct arena *arena, const char *text, const struct json *ob
 
 int workflow_condition_eval(struct arena *arena, const char *text, bool *ret, struct err *err)
 {
-    static const char *const joints[] = {"&&"};
+    static const char *const separators[] = {"&&"};
 
-    return eval_all(arena, text, NULL, joints, ARRAY_SIZE(joints), ret, err);
+    return eval_all(arena, text, NULL, separators, ARRAY_SIZE(separators), ret, err);
 }
 
 int workflow_condition_eval_object(struct arena *arena, const char *text, const struct json *object,
                                    bool *ret, struct err *err)
 {
-    static const char *const joints[] = {"&&", ","};
+    static const char *const separators[] = {"&&", ","};
 
-    return eval_all(arena, text, object, joints, ARRAY_SIZE(joints), ret, err);
+    return eval_all(arena, text, object, separators, ARRAY_SIZE(separators), ret, err);
 }

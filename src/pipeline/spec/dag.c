@@ -1,4 +1,4 @@
-/* Schedules the tasks of a graph; see dag.h. */
+/* Decides which tasks of a graph start, and finds cycles; see dag.h. */
 #include "pipeline/spec/dag.h"
 
 #include "base/cleanup.h"
@@ -18,15 +18,17 @@ static bool has_failed(const struct workflow_dag_task *task)
            (task->phase == WORKFLOW_ERROR && !task->continue_on_error);
 }
 
-static bool lets_go_on(const struct workflow_dag_task *task)
+/* Returns whether the dependents of the task may start as far as this task is concerned. */
+static bool allows_dependents(const struct workflow_dag_task *task)
 {
     return workflow_phase_is_final(task->phase) && task->phase != WORKFLOW_OMITTED &&
            !has_failed(task);
 }
 
+/* The state of the dependencies of a task. */
 enum need { NEED_WAITS, NEED_MET, NEED_NEVER_MET };
 
-static enum need look_at_needs(const struct workflow_dag *dag, const struct workflow_dag_task *task)
+static enum need check_needs(const struct workflow_dag *dag, const struct workflow_dag_task *task)
 {
     enum need answer = NEED_MET;
 
@@ -35,7 +37,7 @@ static enum need look_at_needs(const struct workflow_dag *dag, const struct work
 
         if (has_failed(needed) || needed->phase == WORKFLOW_OMITTED || needed->omit)
             return NEED_NEVER_MET;
-        if (!lets_go_on(needed))
+        if (!allows_dependents(needed))
             answer = NEED_WAITS;
     }
     return answer;
@@ -49,8 +51,8 @@ static bool any_failed(const struct workflow_dag *dag)
     return false;
 }
 
-/* Sets `start` and `omit` of each task. Repeats until nothing changes, because the dependents of an
- * omitted task are omitted too. */
+/* Sets `start` and `omit` of each task. With `stopping` no task starts. Repeats until nothing
+ * changes, because the dependents of an omitted task are omitted too. */
 static void dag_decide(struct workflow_dag *dag, bool stopping)
 {
     bool changed = true;
@@ -62,7 +64,7 @@ static void dag_decide(struct workflow_dag *dag, bool stopping)
 
             if (task->phase != WORKFLOW_ABSENT || task->start || task->omit)
                 continue;
-            enum need need = look_at_needs(dag, task);
+            enum need need = check_needs(dag, task);
             task->omit = need == NEED_NEVER_MET || stopping;
             task->start = need == NEED_MET && !task->omit;
             changed = changed || task->omit;
@@ -90,8 +92,10 @@ enum workflow_phase workflow_dag_advance(struct workflow_dag *dag)
     return worst;
 }
 
+/* The state of a task in the depth-first search for a cycle. */
 enum mark { MARK_NEW, MARK_OPEN, MARK_DONE };
 
+/* Searches for a cycle from this task. Returns the position of a task on the cycle, or -1. */
 static long dag_visit(const struct workflow_dag *dag, unsigned char *marks, size_t position)
 {
     const struct workflow_dag_task *task = &dag->tasks[position];

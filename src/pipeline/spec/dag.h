@@ -1,5 +1,5 @@
-/* Schedules the tasks of a graph from their phases. Pure. A steps template is a graph in which each
- * step depends on all steps of the group before it. */
+/* Decides which tasks of a graph start, from the phases of all tasks. Pure. A steps template is a
+ * graph in which each step depends on all steps of the group before it. */
 #ifndef TRAINYARD_PIPELINE_SPEC_DAG_H
 #define TRAINYARD_PIPELINE_SPEC_DAG_H
 

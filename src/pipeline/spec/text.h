@@ -17,11 +17,14 @@ typedef const char *workflow_resolve(void *context, const char *reference, struc
 /* Replaces the references of a text. A reference is "{{name}}", with optional white space around
  * the name, which consists of letters, digits and "._-". Other text in double braces may belong to
  * another language (a dictionary, a template) and is not changed. Expressions ("{{=…}}") are
- * rejected. For a text without references *ret is `text` itself. */
+ * rejected with -ERR_UNSUPPORTED. If `resolve` fails, returns -ERR_INVALID; if the result is too
+ * long, -ERR_TOO_LARGE. For a text without "{{" *ret is `text` itself, otherwise a copy in the
+ * arena. */
 int workflow_text_expand(struct arena *arena, const char *text, workflow_resolve *resolve,
                          void *context, const char **ret, struct err *err);
 
-/* Copies the tree with all its strings expanded. Member names are not expanded. */
+/* Copies the tree with all its strings expanded. Member names are not expanded. Returns the same
+ * errors as workflow_text_expand(). */
 int workflow_tree_expand(struct arena *arena, const struct json *tree, workflow_resolve *resolve,
                          void *context, struct json **ret, struct err *err);
 

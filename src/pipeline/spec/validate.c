@@ -1,4 +1,5 @@
-/* Validates a Workflow before objects are created for it. */
+/* Implements workflow_validate() of workflow.h, which the controller calls before it creates
+ * objects for a workflow, and the functions that all checks share (validate.h). */
 #include "pipeline/spec/validate.h"
 
 #include "pipeline/spec/workflow.h"
@@ -15,15 +16,15 @@ static const char *const SPEC_REFUSED[][2] = {
     {"workflowTemplateRef", "write the templates into the workflow"},
     {"hooks", "use onExit"},
     {"templateDefaults", "write the values into each template"},
-    {"synchronization", "locks between workflows are not supported"},
+    {"synchronization", "there are no locks between workflows"},
     {"podSpecPatch", "write the fields into the template"},
     {"retryStrategy", "write it into each template"},
     {"podPriorityClassName", "write priorityClassName into each template"},
-    {"podDisruptionBudget", "make one yourself"},
+    {"podDisruptionBudget", "create a PodDisruptionBudget yourself"},
     {NULL},
 };
 
-/* Returns true if the value has no effect: null, false, an empty list or an empty text. */
+/* Returns true if the value has no effect: missing, null, false, an empty list or an empty text. */
 static bool is_nothing(const struct json *value)
 {
     if (!value || value->type == JSON_NULL)
@@ -44,8 +45,9 @@ int workflow_check_refused(struct workflow_checker *checker, const struct json *
     return 0;
 }
 
-enum { SCANNED_MAX = 16 }; /* a list with fewer items is searched without an index */
+enum { SCANNED_MAX = 16 }; /* a list with at most so many items is searched without an index */
 
+/* Returns the index of a list. Creates the index at the first call for the list. */
 static struct map *index_list(struct workflow_checker *checker, const struct json *list)
 {
     char key[32];
@@ -102,10 +104,10 @@ const char *workflow_suggest_name(struct arena *arena, const struct json *list, 
     size_t count = 0;
 
     JSON_EACH (item, list) {
-        const char *own = json_get_string(item, "name", NULL);
+        const char *item_name = json_get_string(item, "name", NULL);
 
-        if (own)
-            names[count++] = own;
+        if (item_name)
+            names[count++] = item_name;
     }
     const char *nearest = str_nearest(name, names, count);
     return nearest ? arena_printf(arena, "; did you mean '%s'?", nearest) : "";
@@ -123,7 +125,7 @@ static int check_name(struct workflow_checker *checker)
     return 0;
 }
 
-static int check_entrypoint(struct workflow_checker *checker, const char *field, bool required)
+static int check_template_name(struct workflow_checker *checker, const char *field, bool required)
 {
     const char *name = json_get_string(checker->spec, field, "");
 
@@ -141,9 +143,10 @@ static int check_templates(struct workflow_checker *checker)
 
     if (!checker->templates || checker->templates->type != JSON_ARRAY ||
         json_count(checker->templates) == 0)
-        return err_set(checker->err, ERR_INVALID, "spec.templates: must hold a template");
+        return err_set(checker->err, ERR_INVALID,
+                       "spec.templates: must have at least one template");
     if (json_count(checker->templates) > WORKFLOW_TEMPLATES_MAX)
-        return err_set(checker->err, ERR_INVALID, "spec.templates: more than %d",
+        return err_set(checker->err, ERR_INVALID, "spec.templates: must have at most %d templates",
                        WORKFLOW_TEMPLATES_MAX);
     JSON_EACH (template_, checker->templates) {
         const char *name = json_get_string(template_, "name", "");
@@ -182,13 +185,13 @@ static int validate_workflow_arguments(struct workflow_checker *checker)
 int workflow_validate(const struct json *workflow, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct err own = ERR_INIT;
+    struct err ignored = ERR_INIT;
     _cleanup_(checker_release) struct workflow_checker checker = {
         .arena = arena,
         .workflow = workflow,
         .spec = json_get(workflow, "spec"),
         .templates = json_at(workflow, "spec", "templates", NULL),
-        .err = err ? err : &own,
+        .err = err ? err : &ignored,
     };
     size_t position = 0;
     int result;
@@ -196,8 +199,8 @@ int workflow_validate(const struct json *workflow, struct err *err)
     if ((result = check_name(&checker)) < 0 ||
         (result = workflow_check_refused(&checker, checker.spec, "spec", SPEC_REFUSED)) < 0 ||
         (result = check_templates(&checker)) < 0 ||
-        (result = check_entrypoint(&checker, "entrypoint", true)) < 0 ||
-        (result = check_entrypoint(&checker, "onExit", false)) < 0 ||
+        (result = check_template_name(&checker, "entrypoint", true)) < 0 ||
+        (result = check_template_name(&checker, "onExit", false)) < 0 ||
         (result = validate_workflow_arguments(&checker)) < 0)
         return result;
     JSON_EACH (template_, checker.templates) {

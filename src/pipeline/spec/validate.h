@@ -1,5 +1,6 @@
-/* Checks of a Workflow; only the files of the validation include this header. Each check reports
- * the first mistake; the message starts with the field's path. */
+/* The checks that workflow_validate() consists of. Only validate*.c include this header. Each check
+ * returns 0, or a negative code and an error about the first mistake; the message starts with the
+ * field's path. */
 #ifndef TRAINYARD_PIPELINE_SPEC_VALIDATE_H
 #define TRAINYARD_PIPELINE_SPEC_VALIDATE_H
 
@@ -7,11 +8,12 @@
 #include "base/map.h"
 #include "pipeline/spec/dag.h"
 
+/* One validation of a workflow. */
 struct workflow_checker {
     struct arena *arena;
     const struct json *workflow, *spec, *templates;
     struct err *err;
-    struct map indexes; /* the indexes of workflow_find() */
+    struct map indexes; /* for workflow_find(): address of a list → the list's items by name */
 
     /* The tasks of the dag or steps template that is being checked. Set by
      * workflow_check_tasks(). */
@@ -19,9 +21,10 @@ struct workflow_checker {
     struct map steps; /* name → struct workflow_step */
 };
 
+/* The result of workflow_find(). */
 struct workflow_match {
     const struct json *item; /* NULL: no such item */
-    size_t position;
+    size_t position;         /* of the item in the list */
 };
 
 /* Returns the first item with this name in a list of {name: …}. A large list is indexed once,
@@ -29,6 +32,7 @@ struct workflow_match {
 struct workflow_match workflow_find(struct workflow_checker *checker, const struct json *list,
                                     const char *name);
 
+/* All steps of one name in a steps template. */
 struct workflow_step {
     const struct json *first; /* the first step of this name */
     size_t group;             /* the group of that step */
@@ -38,15 +42,17 @@ struct workflow_step {
 /* Checks the template at `path` ("spec.templates[2]"). */
 int workflow_check_template(struct workflow_checker *checker, const struct json *template_,
                             const char *path);
-/* Checks the tasks of a dag or the steps of a steps template. */
+/* Checks the tasks of a dag or the steps of a steps template. Sets `graph` or `steps` of the
+ * checker. */
 int workflow_check_tasks(struct workflow_checker *checker, const struct json *template_,
                          const char *path);
-/* Checks that every reference in the template's texts can be resolved when the template runs. */
+/* Checks that every reference in the template's texts can be resolved when the template runs. Must
+ * run after workflow_check_tasks() of the same template. */
 int workflow_check_references(struct workflow_checker *checker, const struct json *template_,
                               const char *path);
 
 /* Rejects members of `object` that are listed in `fields` and are not empty. `fields` contains
- * pairs of a name and a reason, and ends with NULL. */
+ * pairs of a name and a hint for the message, and ends with NULL. */
 int workflow_check_refused(struct workflow_checker *checker, const struct json *object,
                            const char *path, const char *const (*fields)[2]);
 

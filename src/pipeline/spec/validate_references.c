@@ -1,5 +1,6 @@
-/* Checks references before the workflow runs: each must name a value that will exist when the
- * reference is resolved. */
+/* Checks references before the workflow runs: each must name a value that can exist when the
+ * reference is resolved. Labels, annotations and members of items are not checked. Implements
+ * workflow_check_references() of validate.h. */
 #include "pipeline/spec/text.h"
 #include "pipeline/spec/validate.h"
 #include "pipeline/spec/workflow.h"
@@ -9,6 +10,7 @@
 
 #include <string.h>
 
+/* The place of the text that is being checked. */
 struct context {
     struct workflow_checker *checker;
     const struct json *template_;
@@ -25,6 +27,10 @@ static const char *reference_fail(const char *reference, const char *why, struct
     return NULL;
 }
 
+/* The following functions check one reference for workflow_tree_expand(): they return "" for a
+ * valid reference, and NULL with an error for an invalid one. */
+
+/* The name must be in a list of {name: …}. */
 static const char *check_listed(struct context *context, const struct json *list, const char *name,
                                 const char *reference, const char *what, struct err *err)
 {
@@ -76,6 +82,7 @@ static const struct json *find_earlier_task(struct context *context, const char 
     return bits[found.position / 64] >> found.position % 64 & 1 ? found.item : NULL;
 }
 
+/* Like find_earlier_task(), for the steps of a group before the current group. */
 static const struct json *find_earlier_step(struct context *context, const char *name)
 {
     const struct workflow_step *step = map_get(&context->checker->steps, name);
@@ -83,6 +90,7 @@ static const struct json *find_earlier_step(struct context *context, const char 
     return step && (!context->task || step->group < context->group) ? step->first : NULL;
 }
 
+/* Checks "NAME.outputs.parameters.P", "NAME.status" or "NAME.id" of another task or step. */
 static const char *check_sibling(struct context *context, const char *rest, bool step,
                                  const char *reference, struct err *err)
 {
@@ -220,8 +228,7 @@ int workflow_check_references(struct workflow_checker *checker, const struct jso
     struct context context = {.checker = checker, .template_ = template_};
     int result;
 
-    /* Checks the texts of the template itself. The texts in its tasks are checked with the
-     * tasks. */
+    /* The texts of the template itself. The texts of its tasks are checked below. */
     JSON_EACH (member, template_) {
         if (str_eq(member->name, "dag") || str_eq(member->name, "steps"))
             continue;

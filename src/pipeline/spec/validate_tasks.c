@@ -1,5 +1,5 @@
 /* Checks the tasks of a dag and the steps of a steps template: names, templates, dependencies,
- * arguments. */
+ * arguments. Implements workflow_check_tasks() of validate.h. */
 #include "pipeline/spec/dag.h"
 #include "pipeline/spec/validate.h"
 #include "pipeline/spec/workflow.h"
@@ -11,12 +11,12 @@ static const char *const TASK_REFUSED[][2] = {
     {"templateRef", "write the template into the workflow"},
     {"inline", "write the template into spec.templates"},
     {"withSequence", "use withItems or withParam"},
-    {"hooks", "hooks of a task"},
-    {"onExit", "onExit of a task; use spec.onExit"},
+    {"hooks", "use a task that depends on this one"},
+    {"onExit", "use spec.onExit"},
     {NULL},
 };
 
-/* Checks that every input of the template has a value. */
+/* Checks that the arguments have values, and that every input of the template has a value. */
 static int validate_task_arguments(struct workflow_checker *checker, const struct json *task,
                                    const char *path)
 {
@@ -42,10 +42,11 @@ static int validate_task_arguments(struct workflow_checker *checker, const struc
 
         if (!workflow_find(checker, arguments, wanted).item && !json_get(input, "value") &&
             !json_get(input, "default"))
-            return err_set(
-                checker->err, ERR_INVALID,
-                "%s.arguments.parameters: template '%s' wants '%s', which is not given%s", path,
-                name, wanted, workflow_suggest_name(checker->arena, arguments, wanted));
+            return err_set(checker->err, ERR_INVALID,
+                           "%s.arguments.parameters: template '%s' needs input parameter '%s', "
+                           "which is not given%s",
+                           path, name, wanted,
+                           workflow_suggest_name(checker->arena, arguments, wanted));
     }
     return 0;
 }
@@ -72,6 +73,7 @@ static int check_task(struct workflow_checker *checker, const struct json *task,
     return validate_task_arguments(checker, task, path);
 }
 
+/* Checks the dependencies of a task, and sets them in its task of the graph. */
 static int check_dependencies(struct workflow_checker *checker, const struct json *tasks,
                               const struct json *task, const char *path,
                               struct workflow_dag_task *ret)
@@ -128,8 +130,8 @@ static int check_dag(struct workflow_checker *checker, const struct json *dag, c
     long on_cycle = workflow_dag_find_cycle(&graph);
     if (on_cycle >= 0)
         return err_set(checker->err, ERR_INVALID,
-                       "%s.dag.tasks[%ld]: task '%s' waits for itself, over its dependencies", path,
-                       on_cycle,
+                       "%s.dag.tasks[%ld]: task '%s' depends on itself through its dependencies",
+                       path, on_cycle,
                        json_get_string(json_element(tasks, (size_t)on_cycle), "name", ""));
     checker->graph = graph;
     return 0;
@@ -167,7 +169,7 @@ static int check_steps(struct workflow_checker *checker, const struct json *step
         return err_set(checker->err, ERR_INVALID, "%s.steps: must be a list of lists of steps",
                        path);
     if (index_steps(checker, steps) > WORKFLOW_TASKS_MAX)
-        return err_set(checker->err, ERR_INVALID, "%s.steps: more than %d steps", path,
+        return err_set(checker->err, ERR_INVALID, "%s.steps: must have at most %d steps", path,
                        WORKFLOW_TASKS_MAX);
     JSON_EACH (group, steps) {
         size_t position = 0;

@@ -1,5 +1,5 @@
-/* Checks each template: it has one type, its fields are supported, and its outputs have a source.
- */
+/* Checks a template: it has a type, its fields are supported, and its outputs have a source.
+ * Implements workflow_check_template() of validate.h. */
 #include "pipeline/spec/condition.h"
 #include "pipeline/spec/validate.h"
 #include "pipeline/spec/workflow.h"
@@ -10,14 +10,14 @@
 #define NO_STORE "there is no artifact store; pass files on a volume, or small values as parameters"
 
 static const char *const TEMPLATE_REFUSED[][2] = {
-    {"suspend", "suspend templates; set spec.suspend to hold a whole workflow"},
-    {"data", "data templates"},
-    {"http", "http templates; use a container with curl"},
-    {"plugin", "plugins"},
-    {"containerSet", "one container a template"},
-    {"sidecars", "sidecars; run what a step needs in its own container"},
-    {"daemon", "daemon steps; run the server as a Deployment or a pod of its own"},
-    {"synchronization", "locks between workflows"},
+    {"suspend", "set spec.suspend to hold the whole workflow"},
+    {"data", "transform the data in a script"},
+    {"http", "use a container with curl"},
+    {"plugin", "there are no plugins"},
+    {"containerSet", "use one container per template"},
+    {"sidecars", "run what a step needs in its own container"},
+    {"daemon", "run the server as a Deployment or a pod of its own"},
+    {"synchronization", "there are no locks between workflows"},
     {"podSpecPatch", "write the fields into the template"},
     {"timeout", "use activeDeadlineSeconds"},
     {"templateRef", "write the template into the workflow"},
@@ -25,13 +25,13 @@ static const char *const TEMPLATE_REFUSED[][2] = {
 };
 
 static const char *const RESOURCE_REFUSED[][2] = {
-    {"flags", "flags of kubectl"},
+    {"flags", "steps do not run kubectl"},
     {"manifestFrom", "write the manifest as text"},
     {NULL},
 };
 
 static const char *const RETRY_REFUSED[][2] = {
-    {"expression", "expressions; use retryPolicy"},
+    {"expression", "use retryPolicy"},
     {NULL},
 };
 
@@ -49,7 +49,8 @@ static int check_duration(struct workflow_checker *checker, const struct json *o
     const struct json *value = json_get(object, field);
     int64_t ms;
 
-    if (!value || value->type == JSON_NULL || workflow_duration(value, &ms, checker->err) == 0)
+    if (!value || value->type == JSON_NULL ||
+        workflow_parse_duration(value, &ms, checker->err) == 0)
         return 0;
     return err_wrap(checker->err, "%s.%s", path, field);
 }
@@ -74,7 +75,7 @@ static int check_retry(struct workflow_checker *checker, const struct json *temp
                                    NULL) < 0)
         number = -1;
     if (number < 0)
-        return err_set(checker->err, ERR_INVALID, "%s.limit: must be a number from 0", here);
+        return err_set(checker->err, ERR_INVALID, "%s.limit: must be a number, 0 or greater", here);
     if (policy && !template_is_one_of(policy, policies))
         return err_set(checker->err, ERR_INVALID,
                        "%s.retryPolicy: must be Always, OnFailure, OnError or OnTransientError, is "
@@ -98,10 +99,10 @@ static int check_container(struct workflow_checker *checker, const struct json *
     if (script && str_is_empty(json_get_string(container, "source", NULL)))
         return err_set(checker->err, ERR_INVALID, "%s.script.source: must be given", path);
     if ((outputs || script) && json_count(json_get(container, "command")) == 0)
-        return err_set(checker->err, ERR_INVALID,
-                       "%s.%s.command: must be given where %s: what the image would run cannot be "
-                       "known here",
-                       path, type, script ? "there is a script" : "outputs come from files");
+        return err_set(
+            checker->err, ERR_INVALID,
+            "%s.%s.command: must be given %s, because the command of the image is not known", path,
+            type, script ? "for a script" : "if outputs come from files");
     return 0;
 }
 
@@ -159,7 +160,7 @@ static int check_outputs(struct workflow_checker *checker, const struct json *te
         if (!str_is_empty(json_get_string(output, "globalName", NULL)))
             return err_set(checker->err, ERR_UNSUPPORTED,
                            "%s.globalName: is not supported: pass the value through the outputs of "
-                           "the template above",
+                           "the calling template",
                            here);
         if (str_is_empty(json_get_string(from, sources[type], NULL)))
             return err_set(checker->err, ERR_INVALID, "%s.valueFrom.%s: must be given", here,

@@ -15,7 +15,7 @@ static const char *const TYPES[] = {
     [WORKFLOW_STEPS] = "steps",
 };
 
-const struct json *workflow_named(const struct json *list, const char *name)
+const struct json *workflow_find_by_name(const struct json *list, const char *name)
 {
     JSON_EACH (item, list) {
         if (str_eq(json_get_string(item, "name", NULL), name))
@@ -26,7 +26,7 @@ const struct json *workflow_named(const struct json *list, const char *name)
 
 const struct json *workflow_template(const struct json *workflow, const char *name)
 {
-    return name ? workflow_named(json_at(workflow, "spec", "templates", NULL), name) : NULL;
+    return name ? workflow_find_by_name(json_at(workflow, "spec", "templates", NULL), name) : NULL;
 }
 
 int workflow_template_type(const struct json *template_)
@@ -40,14 +40,14 @@ int workflow_template_type(const struct json *template_)
     return -1;
 }
 
-const char *workflow_value(struct arena *arena, const struct json *value)
+const char *workflow_value_text(struct arena *arena, const struct json *value)
 {
     if (!value || value->type == JSON_NULL)
         return NULL;
     return value->type == JSON_STRING ? value->text : json_to_string(arena, value);
 }
 
-bool workflow_is_leftover(const struct json *object)
+bool workflow_object_is_obsolete(const struct json *object)
 {
     return kube_meta_is_deleting(object) ||
            str_eq(json_get_string(kube_meta_controller(object), "kind", ""),
@@ -60,7 +60,7 @@ static bool is_name_char(char c)
            c == '_';
 }
 
-/* Splits a text of the form "a && b.Succeeded && c" into task names. */
+/* Splits a text of the form "a && b.Succeeded && c" into task names. Parentheses are ignored. */
 static int split_depends(struct arena *arena, const char *text, const char **names, size_t *count,
                          struct err *err)
 {
@@ -87,9 +87,11 @@ static int split_depends(struct arena *arena, const char *text, const char **nam
             break;
         at += 2;
     }
+    if (*count == WORKFLOW_TASKS_MAX)
+        return err_set(err, ERR_INVALID, "must name at most %d tasks", WORKFLOW_TASKS_MAX);
     return err_set(err, ERR_UNSUPPORTED,
-                   "'%.100s' is not supported: only names, each with '.Succeeded' or nothing "
-                   "behind, joined by '&&'",
+                   "'%.100s' is not supported: write task names joined by '&&', each with or "
+                   "without '.Succeeded'",
                    text);
 }
 
@@ -119,7 +121,7 @@ int workflow_task_needs(struct arena *arena, const struct json *task, const char
     return 0;
 }
 
-int workflow_duration(const struct json *value, int64_t *ret_ms, struct err *err)
+int workflow_parse_duration(const struct json *value, int64_t *ret_ms, struct err *err)
 {
     int64_t seconds;
     const char *text = json_text(value);

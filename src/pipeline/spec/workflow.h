@@ -1,5 +1,6 @@
-/* Reads and validates a Workflow (argoproj.io/v1alpha1): names, limits and templates. The object
- * itself stays a JSON tree. */
+/* Reads and validates a Workflow (argoproj.io/v1alpha1), which stays a JSON tree. Defines its
+ * labels, annotations and limits. Used by the validation, the reconcile and the controller of
+ * workflows. Pure. */
 #ifndef TRAINYARD_PIPELINE_SPEC_WORKFLOW_H
 #define TRAINYARD_PIPELINE_SPEC_WORKFLOW_H
 
@@ -31,32 +32,35 @@ enum workflow_template_type {
     WORKFLOW_TEMPLATE_TYPES,
 };
 
-/* workflow_template() returns the template with this name, or NULL. workflow_template_type()
- * returns the type, or -1 if the template has none of these types. */
+/* Returns the template with this name, or NULL. `name` may be NULL. */
 const struct json *workflow_template(const struct json *workflow, const char *name);
+/* Returns the first type whose field the template has, or -1 if it has none of these types. */
+
 int workflow_template_type(const struct json *template_);
 
-/* Returns a parameter's value as text, or NULL if there is none. A value that is not a string
- * becomes JSON text. */
-const char *workflow_value(struct arena *arena, const struct json *value);
+/* Returns the value of a parameter or item as text, or NULL if `value` is NULL or null. A value
+ * that is not a string becomes JSON text. */
+const char *workflow_value_text(struct arena *arena, const struct json *value);
 /* Returns the list element whose "name" is `name`, or NULL. */
-const struct json *workflow_named(const struct json *list, const char *name);
+const struct json *workflow_find_by_name(const struct json *list, const char *name);
 
 /* Finds the tasks that a task depends on: the names in `dependencies`, or in a `depends` of the
- * form "a && b.Succeeded". Returns -ERR_UNSUPPORTED for another form. */
+ * form "a && b.Succeeded". `depends` takes precedence. Returns 0, -ERR_UNSUPPORTED for another form
+ * of `depends`, or -ERR_INVALID for too many names. */
 int workflow_task_needs(struct arena *arena, const struct json *task, const char ***ret,
                         size_t *ret_count, struct err *err);
 
-/* For an object that this workflow does not control. Returns true if the object is being deleted or
- * a Workflow controls it. Such an object is left from an earlier workflow, and the garbage
- * collector will delete it. */
-bool workflow_is_leftover(const struct json *object);
+/* For an object that the current workflow does not control. Returns true if the object is being
+ * deleted or another Workflow controls it. The caller then waits: such an object usually belongs to
+ * an earlier workflow of the same name, and the garbage collector deletes it. */
+bool workflow_object_is_obsolete(const struct json *object);
 
 /* Returns 0, or an error for the first mistake with the field's path:
  * "spec.templates[2].dag.tasks[1].dependencies[0]: no task 'x'; did you mean 'y'?". */
 int workflow_validate(const struct json *workflow, struct err *err);
 
-/* Parses a number of seconds ("10") or a duration ("1m30s"). The result is in milliseconds. */
-int workflow_duration(const struct json *value, int64_t *ret_ms, struct err *err);
+/* Parses a number of seconds (10 or "10") or a duration ("1m30s"). The result is in milliseconds.
+ * Returns 0 or a negative code. */
+int workflow_parse_duration(const struct json *value, int64_t *ret_ms, struct err *err);
 
 #endif

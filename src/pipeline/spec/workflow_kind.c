@@ -1,6 +1,6 @@
-/* Defines the kind Workflow for the API server. The API server validates only the types of fields.
- * The workflow controller validates the rest, on any cluster (validate.h). As in Argo, the status
- * is not a subresource. */
+/* Defines the kind Workflow for the API server. The API server validates only that there is a spec
+ * and the types of its fields. The workflow controller validates the rest, on any cluster
+ * (workflow_validate()). As in Argo, the status is not a subresource. */
 #include "pipeline/spec/workflow_kind.h"
 
 #include "kube/kinds/row.h"

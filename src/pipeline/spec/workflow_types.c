@@ -8,7 +8,7 @@
 /* clang-format off */
 
 #define ARGO "io.argoproj.workflow.v1alpha1."
-#define NO_METRICS "metrics are not made"
+#define NO_METRICS "no metrics are published"
 #define NO_STORE "there is no artifact store"
 
 LOCAL_TYPE(VALUE_FROM, ARGO "ValueFrom", "the source of a parameter's value",
@@ -80,7 +80,7 @@ LOCAL_TYPE(RETRY, ARGO "RetryStrategy", "when a step is retried",
     TEXT(0, "retryPolicy", "when to retry: Always, OnFailure, OnError or OnTransientError"),
     TEXT(0, "expression", "an expression; the step is retried only while it is true"),
     ANYTHING(0, "affinity", "the nodes that retries should run on",
-        UNSUPPORTED("a retry may come to the same node")),
+        UNSUPPORTED("a retry may run on the same node")),
     OBJECT(0, "backoff", BACKOFF, "the delay between retries"));
 
 LOCAL_TYPE(POD_METADATA, ARGO "Metadata", "labels and annotations of pods",
@@ -104,7 +104,7 @@ LOCAL_TYPE(TEMPLATE, ARGO "Template", "a step or a group of steps that tasks ref
     ANYTHING(0, "http", "an HTTP request to send"),
     ANYTHING(0, "initContainers", "containers that run before the main container starts"),
     ANYTHING(0, "memoize", "settings for caching the outputs",
-        UNSUPPORTED("results are not remembered, the step runs")),
+        UNSUPPORTED("results are not cached, so the step always runs")),
     ANYTHING(0, "metrics", "Prometheus metrics of the template", UNSUPPORTED(NO_METRICS)),
     TEXT_MAP(0, "nodeSelector", "labels that a node must have to run its pods"),
     ANYTHING(0, "parallelism", "the maximum number of pods that run at the same time"),
@@ -159,7 +159,7 @@ LOCAL_TYPE(WORKFLOW_SPEC, ARGO "WorkflowSpec", "the desired state of a workflow"
     TEXT(0, "podPriorityClassName", "the name of the PriorityClass of its pods"),
     TEXT(0, "podSpecPatch", "a patch of the pod specs, as JSON or YAML"),
     ANYTHING(0, "priority", "the priority among waiting workflows",
-        UNSUPPORTED("workflows begin as they come")),
+        UNSUPPORTED("workflows start as soon as they are created")),
     ANYTHING(0, "retryStrategy", "when steps are retried, if their template does not say"),
     TEXT(0, "schedulerName", "the name of the scheduler for its pods"),
     OBJECT(0, "securityContext", TYPE_POD_SECURITY_CONTEXT, "the security context of its pods"),
@@ -174,7 +174,7 @@ LOCAL_TYPE(WORKFLOW_SPEC, ARGO "WorkflowSpec", "the desired state of a workflow"
     ANYTHING(0, "volumeClaimGC", "when the claims of the workflow are deleted"),
     ANYTHING(0, "volumeClaimTemplates", "claims that are created for the workflow"),
     ANYTHING(0, "workflowMetadata", "labels and annotations of the workflow itself",
-        UNSUPPORTED("labels and annotations belong into metadata")),
+        UNSUPPORTED("set labels and annotations in metadata")),
     ANYTHING(0, "workflowTemplateRef", "a reference to a WorkflowTemplate to run"),
     OBJECT(0, "arguments", PARAMETERS, "the arguments for the inputs of the entrypoint"),
     OBJECT(0, "podMetadata", POD_METADATA, "labels and annotations of all its pods"),

@@ -91,8 +91,7 @@ static void test_the_cause_of_a_deep_failure_reaches_the_top(void **state)
     fixture_init(&f, "{entrypoint: main, templates: [{name: main, dag: {tasks: [{name: a, "
                      "template: main}]}}]}");
     assert_string_equal(fixture_phase(&f), "Error");
-    assert_non_null(
-        strstr(message_of(&f, ""), "failed: template 'main' is called inside 64 others"));
+    assert_non_null(strstr(message_of(&f, ""), "failed: template 'main' is nested in 64 others"));
     fixture_release(&f);
 }
 
@@ -224,10 +223,10 @@ static void test_missing_outputs(void **state)
     static const struct {
         const char *left, *said;
     } rows[] = {
-        {"{\"parameters\":{}}", "output parameter 'x': the step has not written '/tmp/x'"},
+        {"{\"parameters\":{}}", "output parameter 'x': the step did not write the file '/tmp/x'"},
         {"{\"error\":\"too large\"}", "too large"},
-        {"hello", "cannot read the outputs: the container's termination message is not what the "
-                  "step wrapper writes"},
+        {"hello", "cannot read the outputs: the container's termination message is not JSON; the "
+                  "step must not write this message itself"},
     };
 
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

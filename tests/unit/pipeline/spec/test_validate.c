@@ -23,19 +23,18 @@ static const struct {
     {"{templates: [{name: a, " BOX "}]}", "spec.entrypoint: must name a template"},
     {"{entrypoint: mian, templates: [{name: main, " BOX "}]}",
      "spec.entrypoint: no template 'mian'; did you mean 'main'?"},
-    {"{entrypoint: a}", "spec.templates: must hold a template"},
+    {"{entrypoint: a}", "spec.templates: must have at least one template"},
     {"{entrypoint: a, templates: [{name: a}]}",
      "spec.templates[0]: template 'a' must have one of container, script, resource, dag, steps"},
     {"{entrypoint: a, templates: [{name: a, " BOX "}, {name: a, " BOX "}]}",
      "spec.templates[1].name: 'a' is the name of another template"},
     {"{entrypoint: a, templates: [{name: a, suspend: {}}]}",
-     "spec.templates[0].suspend: is not supported: suspend templates; set spec.suspend to hold a "
-     "whole workflow"},
+     "spec.templates[0].suspend: is not supported: set spec.suspend to hold the whole workflow"},
     {"{entrypoint: a, templates: [{name: a, container: {image: i}, outputs: {parameters: [{name: "
      "x, "
      "valueFrom: {path: /x}}]}}]}",
-     "spec.templates[0].container.command: must be given where outputs come from files: what the "
-     "image would run cannot be known here"},
+     "spec.templates[0].container.command: must be given if outputs come from files, because the "
+     "command of the image is not known"},
     {"{entrypoint: a, templates: [{name: a, inputs: {artifacts: [{name: data, path: /d}]}, " BOX
      "}]}",
      "spec.templates[0].inputs.artifacts[0]: artifact 'data' is not supported: there is no "
@@ -51,19 +50,19 @@ static const struct {
     {"{entrypoint: a, templates: [{name: a, dag: {tasks: [{name: x, template: b, dependencies: "
      "[z]}, "
      "{name: z, template: b, depends: x.Succeeded}]}}, {name: b, " BOX "}]}",
-     "spec.templates[0].dag.tasks[0]: task 'x' waits for itself, over its dependencies"},
+     "spec.templates[0].dag.tasks[0]: task 'x' depends on itself through its dependencies"},
     {"{entrypoint: a, templates: [{name: a, dag: {tasks: [{name: x, template: b}, {name: z, "
      "template: "
      "b, depends: 'x.Failed'}]}}, {name: b, " BOX "}]}",
-     "spec.templates[0].dag.tasks[1].depends: 'x.Failed' is not supported: only names, each with "
-     "'.Succeeded' or nothing behind, joined by '&&'"},
+     "spec.templates[0].dag.tasks[1].depends: 'x.Failed' is not supported: write task names "
+     "joined by '&&', each with or without '.Succeeded'"},
     {"{entrypoint: a, templates: [{name: a, dag: {tasks: [{name: x, template: c}]}}, {name: b, " BOX
      "}]}",
      "spec.templates[0].dag.tasks[0].template: no template 'c'"},
     {"{entrypoint: a, templates: [{name: a, dag: {tasks: [{name: x, template: b}]}}, {name: b, "
      "inputs: {parameters: [{name: p}]}, " BOX "}]}",
-     "spec.templates[0].dag.tasks[0].arguments.parameters: template 'b' wants 'p', which is not "
-     "given"},
+     "spec.templates[0].dag.tasks[0].arguments.parameters: template 'b' needs input parameter 'p', "
+     "which is not given"},
     {"{entrypoint: a, templates: [{name: a, container: {image: i, args: "
      "['{{inputs.parameters.p}}']}}]}",
      "spec.templates[0].container: '{{inputs.parameters.p}}': no input parameter 'p'"},
@@ -86,7 +85,7 @@ static const struct {
      "spec.templates[0].steps[0][1]: '{{steps.x.status}}': no step 'x' always ends before "
      "this reference is used"},
     {"{entrypoint: a, templates: [{name: a, retryStrategy: {limit: x}, " BOX "}]}",
-     "spec.templates[0].retryStrategy.limit: must be a number from 0"},
+     "spec.templates[0].retryStrategy.limit: must be a number, 0 or greater"},
     {"{entrypoint: a, templates: [{name: a, retryStrategy: {limit: '3', retryPolicy: Always, "
      "backoff: "
      "{duration: '5', maxDuration: 1m}}, " BOX "}]}",
@@ -187,7 +186,7 @@ static void test_many_items(void **state)
     assert_many("{entrypoint: a, templates: [" TAKER
                 ", {name: a, steps: [[{name: s0, template: b}]",
                 ", [{name: s#, template: b}]", 20000, "]}]}",
-                "spec.templates[1].steps: more than 1000 steps");
+                "spec.templates[1].steps: must have at most 1000 steps");
     assert_many("{entrypoint: a, templates: [" TAKER
                 ", {name: a, steps: [[{name: s7, template: b}]",
                 ", [{name: s#, template: b}]", 900, "]}]}",
