@@ -86,8 +86,8 @@ static const char *system_name(struct arena *arena)
     return arena_strndup(arena, line, strcspn(line, "\"\n"));
 }
 
-/* Returns the only line of a file, or "" if it cannot be read. */
-static const char *read_line(struct arena *arena, const char *path)
+/* Returns the first line of a file, or "" if the file cannot be read. */
+static const char *read_first_line(struct arena *arena, const char *path)
 {
     _cleanup_buf_ struct buf text;
     buf_init(&text, 256);
@@ -102,7 +102,7 @@ static void add_identity(struct arena *arena, struct json *info)
 {
     char boot[BOOT_ID_MAX] = "";
     (void)boot_id(boot, NULL);
-    const char *machine = read_line(arena, "/etc/machine-id");
+    const char *machine = read_first_line(arena, "/etc/machine-id");
     json_set_string(arena, info, "machineID", machine[0] ? machine : boot);
     json_set_string(arena, info, "systemUUID", machine[0] ? machine : boot);
     json_set_string(arena, info, "bootID", boot);
@@ -173,8 +173,8 @@ struct registered_node {
     struct node_registrar *registrar;
     char *name;
     int number;
-    bool created;
-    bool is_told; /* a failure to report its status was logged */
+    bool created;        /* the Node object exists and has trainyard's labels */
+    bool failure_logged; /* the previous report of its status failed, and this was logged */
 };
 
 struct node_registrar {
@@ -183,11 +183,10 @@ struct node_registrar {
     struct registered_node *nodes;
     const char *const *names; /* the names of the nodes; the list ends with NULL */
     int count;
-    bool was_looked_around; /* nodes of an earlier start were marked as not Ready */
-    const char *state_dir;  /* its disk is checked for pressure */
+    bool retired_marked;   /* the conditions of retired nodes were set to Unknown */
+    const char *state_dir; /* its disk is checked for pressure */
     struct node_condition condition;
-    struct loop_timer beat;
-    /* The client is freed before the registrar, so that no answer arrives at freed memory. */
+    struct loop_timer heartbeat;
 };
 
 static void send_status(struct registered_node *node);
@@ -195,16 +194,16 @@ static void send_status(struct registered_node *node);
 static void on_node_object_status(void *context, struct json *object, const struct err *err)
 {
     struct registered_node *node = context;
-    bool was_told = node->is_told;
-    node->is_told = false;
+    bool was_logged = node->failure_logged;
+    node->failure_logged = false;
     if (!err)
         return;
-    node->is_told = err->code != ERR_NOT_FOUND;
+    node->failure_logged = err->code != ERR_NOT_FOUND;
     if (err->code == ERR_NOT_FOUND)
         node->created = false; /* deleted by a user: the next heartbeat registers it again */
-    else if (!was_told)
+    else if (!was_logged)
         log_warning(node->name, "cannot report the node's status: %s", err->message);
-    loop_timer_start(&node->registrar->beat, RETRY_MS);
+    loop_timer_start(&node->registrar->heartbeat, RETRY_MS);
 }
 
 static void send_status(struct registered_node *node)
@@ -214,8 +213,8 @@ static void send_status(struct registered_node *node)
     struct json *patch = json_object(arena), *images;
     struct json *status = node_object_status(arena, node->name, node->number, &registrar->condition,
                                              loop_wall_ms(registrar->loop));
-    /* If the image table cannot be read, the status keeps its last list of images. Pods that need
-     * the table report the reason. */
+    /* If the image table cannot be read, the status keeps its previous list of images. Pods that
+     * need the table report the reason. */
     if (image_table_load(arena, registrar->state_dir, &images, NULL) == 0)
         json_set(arena, status, "images", image_report(arena, images));
     json_set(arena, patch, "status", status);
@@ -228,7 +227,7 @@ static void on_node_object_labelled(void *context, struct json *object, const st
     struct registered_node *node = context;
     if (err) {
         log_warning(node->name, "cannot register the node: %s", err->message);
-        loop_timer_start(&node->registrar->beat, RETRY_MS);
+        loop_timer_start(&node->registrar->heartbeat, RETRY_MS);
         return;
     }
     node->created = true;
@@ -242,52 +241,51 @@ static void on_node_object_created(void *context, struct json *object, const str
         on_node_object_labelled(context, object, err);
         return;
     }
-    /* The node exists from an earlier run: only trainyard's own labels and annotations are set
-     * again. */
+    /* The node exists from an earlier run. Only trainyard's own labels and annotations are set. */
     struct node_registrar *registrar = node->registrar;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct node_size *size = &registrar->condition.size;
-    const struct json *made = node_object_make(arena, node->name, node->number, size);
+    const struct json *wanted = node_object_make(arena, node->name, node->number, size);
     struct json *patch = json_object(arena);
     struct json *metadata = json_ensure_object(arena, patch, "metadata");
-    json_set(arena, metadata, "labels", json_clone(arena, kube_meta_labels(made)));
+    json_set(arena, metadata, "labels", json_clone(arena, kube_meta_labels(wanted)));
     json_set(arena, metadata, "annotations", node_size_annotations(arena, size));
     kube_patch(registrar->client, &KUBE_NODES, NULL, node->name, NULL, patch,
                on_node_object_labelled, node);
 }
 
-static void on_retired(void *context, struct json *object, const struct err *err)
+static void on_retired_node_patched(void *context, struct json *object, const struct err *err)
 {
     struct node_registrar *registrar = context;
     if (err && err->code != ERR_NOT_FOUND)
-        registrar->was_looked_around = false; /* the next heartbeat tries again */
+        registrar->retired_marked = false; /* the next heartbeat tries again */
 }
 
-static void on_nodes(void *context, struct json *list, const struct err *err)
+static void on_nodes_listed(void *context, struct json *list, const struct err *err)
 {
     struct node_registrar *registrar = context;
     if (err)
         return;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    registrar->was_looked_around = true;
+    registrar->retired_marked = true;
     JSON_EACH (node, json_get(list, "items")) {
         struct json *patch =
             node_retired_patch(arena, node, registrar->names, loop_wall_ms(registrar->loop));
         if (patch)
             kube_patch(registrar->client, &KUBE_NODES, NULL, kube_meta_name(node), "status", patch,
-                       on_retired, registrar);
+                       on_retired_node_patched, registrar);
     }
 }
 
-static void on_beat(struct loop_timer *timer)
+static void on_heartbeat(struct loop_timer *timer)
 {
-    struct node_registrar *registrar = CONTAINER_OF(timer, struct node_registrar, beat);
+    struct node_registrar *registrar = CONTAINER_OF(timer, struct node_registrar, heartbeat);
     loop_timer_start(timer, HEARTBEAT_MS);
     struct node_room room;
     node_room_read(registrar->state_dir, &room);
     node_pressure_update(&registrar->condition.pressure, &room, loop_wall_ms(registrar->loop));
-    if (!registrar->was_looked_around)
-        kube_list(registrar->client, &KUBE_NODES, NULL, NULL, NULL, on_nodes, registrar);
+    if (!registrar->retired_marked)
+        kube_list(registrar->client, &KUBE_NODES, NULL, NULL, NULL, on_nodes_listed, registrar);
     for (int i = 0; i < registrar->count; i++) {
         struct registered_node *node = &registrar->nodes[i];
         if (node->created) {
@@ -319,14 +317,14 @@ struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client 
     for (int i = 0; i < registrar->count; i++)
         registrar->nodes[i] = (struct registered_node){
             .registrar = registrar, .name = mem_strdup(names[i]), .number = i};
-    loop_timer_init(loop, &registrar->beat, on_beat);
-    on_beat(&registrar->beat);
+    loop_timer_init(loop, &registrar->heartbeat, on_heartbeat);
+    on_heartbeat(&registrar->heartbeat);
     return registrar;
 }
 
-/* The uid in an event about a node is the node's name, because kubectl searches for such events by
- * that uid. */
-static void tell_readiness(struct registered_node *node, const char *why)
+/* Sends an event about the node. The uid in such an event is the node's name, because kubectl
+ * searches for events about nodes by that uid. */
+static void send_readiness_event(struct registered_node *node, const char *why)
 {
     struct kube_client *client = node->registrar->client;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -349,7 +347,7 @@ void node_registrar_set_network_down(struct node_registrar *registrar, const cha
         return;
     condition->ready_change_ms = loop_wall_ms(registrar->loop);
     for (int i = 0; i < registrar->count; i++) {
-        tell_readiness(&registrar->nodes[i], why);
+        send_readiness_event(&registrar->nodes[i], why);
         if (registrar->nodes[i].created)
             send_status(&registrar->nodes[i]);
     }
@@ -359,7 +357,7 @@ struct node_registrar *node_registrar_free(struct node_registrar *registrar)
 {
     if (!registrar)
         return NULL;
-    loop_timer_stop(&registrar->beat);
+    loop_timer_stop(&registrar->heartbeat);
     for (int i = 0; i < registrar->count; i++)
         free(registrar->nodes[i].name);
     free(registrar->nodes);

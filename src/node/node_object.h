@@ -1,5 +1,6 @@
-/* The Node objects of this machine: the registrar creates them, labels them and keeps them Ready.
- * Labels, taints and cordons that users set are left as they are. */
+/* The Node objects of this machine. The registrar creates them, sets trainyard's labels and
+ * annotations, and reports their status. It never changes labels, taints and cordons that users
+ * set. The node runtime owns the registrar. */
 #ifndef TRAINYARD_NODE_NODE_OBJECT_H
 #define TRAINYARD_NODE_NODE_OBJECT_H
 
@@ -18,28 +19,29 @@ struct json *node_object_make(struct arena *arena, const char *name, int node,
 
 /* The facts that the status of every node of this machine reports. */
 struct node_condition {
-    struct node_size size;
-    int gpus;
+    struct node_size size; /* the resources that each node offers */
+    int gpus;              /* the number of GPUs that each node offers */
     struct node_pressure pressure;
     const char *plain;       /* the reason why pods have no namespaces; NULL if they have them */
     const char *not_ready;   /* the reason why no pod can start now; NULL if the nodes are Ready */
     int64_t ready_change_ms; /* the wall time of the last change between Ready and not Ready, or of
                                 the start */
 };
+/* Returns the status of node number `node`, without `images`. */
 struct json *node_object_status(struct arena *arena, const char *name, int node,
                                 const struct node_condition *condition, int64_t now_ms);
 
 /* Registers the nodes and sends their heartbeats until the registrar is freed. Each node offers
- * `size`, and all GPUs and images of the machine. `names` and the strings must outlive the
- * registrar. */
+ * `size`, and all GPUs and images of the machine. `names` ends with NULL. All strings must outlive
+ * the registrar, and the caller frees `client` before the registrar. */
 struct node_registrar;
 struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client *client,
                                           const char *state_dir, const char *const *names,
                                           const struct node_size *size, int gpus,
                                           const char *plain);
 /* Reports the nodes as not Ready because pods get no network; `why` is the reason. If `why` is
- * NULL, reports them as Ready again. If this changes whether the nodes are Ready, their status and
- * one event per node are sent at once. `why` must outlive the registrar. */
+ * NULL, reports the nodes as Ready again. A change is sent at once, with one event per node;
+ * otherwise the next heartbeat sends the new reason. `why` must outlive the registrar. */
 void node_registrar_set_network_down(struct node_registrar *registrar, const char *why);
 struct node_registrar *node_registrar_free(struct node_registrar *registrar);
 

@@ -12,12 +12,14 @@
 
 enum {
     TEXT_MAX = 64 * 1024,
-    MEMORY_LEAST = 100 * 1024 * 1024, /* the kubelet's default */
-    DISK_LEAST = 256 * 1024 * 1024,
+    /* A resource is under pressure if less than this is left. */
+    MEMORY_LEAST = 100 * 1024 * 1024, /* bytes; the kubelet's default */
+    DISK_LEAST = 256 * 1024 * 1024,   /* bytes */
     FILES_LEAST = 1000,
     TASKS_LEAST = 200,
 };
 
+/* Returns 0 if the file cannot be read. */
 static int64_t node_pressure_read_number(const char *path)
 {
     _cleanup_buf_ struct buf text;
@@ -25,8 +27,8 @@ static int64_t node_pressure_read_number(const char *path)
     return file_read(path, &text, NULL) == 0 ? strtoll(text.data, NULL, 10) : 0;
 }
 
-/* Returns how many more tasks can be started. The text "0.20 0.18 0.12 1/80 11206" in /proc/loadavg
- * means that 80 tasks exist. */
+/* Returns how many more tasks can be started, or INT64_MAX if that is not known. The text "0.20
+ * 0.18 0.12 1/80 11206" in /proc/loadavg means that 80 tasks exist. */
 static int64_t tasks_left(void)
 {
     _cleanup_buf_ struct buf text;
@@ -87,12 +89,12 @@ struct node_pressure_words node_pressure_words(const struct node_pressure *press
         [PRESSURE_MEMORY] = {{"MemoryPressure", "False", "KubeletHasSufficientMemory",
                               "kubelet has sufficient memory available"},
                              {"MemoryPressure", "True", "KubeletHasInsufficientMemory",
-                              "less than 100 MiB of the machine's memory are left"}},
+                              "less than 100 MiB of the machine's memory is left"}},
         [PRESSURE_DISK] = {{"DiskPressure", "False", "KubeletHasNoDiskPressure",
                             "kubelet has no disk pressure"},
                            {"DiskPressure", "True", "KubeletHasDiskPressure",
-                            "less than 256 MiB or 1000 files are left on the disk of the state "
-                            "directory"}},
+                            "less than 256 MiB or fewer than 1000 inodes are free on the disk of "
+                            "the state directory"}},
         [PRESSURE_PIDS] = {{"PIDPressure", "False", "KubeletHasSufficientPID",
                             "kubelet has sufficient PID available"},
                            {"PIDPressure", "True", "KubeletHasInsufficientPID",

@@ -1,6 +1,7 @@
 /* Detects that the machine is about to run out of a resource, for the conditions MemoryPressure,
- * DiskPressure and PIDPressure of its nodes. A node under pressure gets no new pods. So the
- * thresholds are low: a laptop whose disk is 90% full still runs pods. */
+ * DiskPressure and PIDPressure of its nodes. The registrar (node_object.c) calls it at every
+ * heartbeat. A node under pressure gets no new pods. So the thresholds are low: a laptop whose disk
+ * is 90% full still runs pods. */
 #ifndef TRAINYARD_NODE_NODE_PRESSURE_H
 #define TRAINYARD_NODE_NODE_PRESSURE_H
 
@@ -10,10 +11,11 @@ enum node_pressure_kind { PRESSURE_MEMORY, PRESSURE_DISK, PRESSURE_PIDS, PRESSUR
 
 /* The amount of each resource that is left. INT64_MAX means that the amount is not known. */
 struct node_room {
-    int64_t memory_bytes;           /* includes the page cache that the kernel can drop */
+    int64_t memory_bytes;           /* free memory, and page cache that was not used recently */
     int64_t disk_bytes, disk_files; /* in the file system of the state directory */
     int64_t tasks;                  /* processes and threads that can still be started */
 };
+/* Reads the amounts from the kernel. */
 void node_room_read(const char *state_dir, struct node_room *ret);
 
 struct node_pressure {
@@ -28,6 +30,7 @@ void node_pressure_init(struct node_pressure *pressure, int64_t now_ms);
 void node_pressure_update(struct node_pressure *pressure, const struct node_room *room,
                           int64_t now_ms);
 
+/* The fields of the Node's condition for one resource. */
 struct node_pressure_words {
     const char *type, *status, *reason, *message;
 };

@@ -1,5 +1,5 @@
-/* Sets the conditions of retired nodes to Unknown; see node_retired.h. The reason and the first
- * words of the message are those of Kubernetes' node controller. */
+/* Makes the patch for retired nodes; see node_retired.h. The reason and the first words of the
+ * message are those of Kubernetes' node controller. */
 #include "node/node_retired.h"
 
 #include "base/str.h"
@@ -24,14 +24,14 @@ struct json *node_retired_patch(struct arena *arena, const struct json *node,
                                 const char *const *names, int64_t now_ms)
 {
     const char *name = kube_meta_name(node);
-    bool is_news = false;
+    bool has_change = false;
     if (node_retired_is_one_of(name, names) || !node_retired_is_ours(node))
         return NULL;
     struct json *conditions = json_clone(arena, json_at(node, "status", "conditions", NULL));
     JSON_EACH (condition, conditions) {
         if (str_eq(json_get_string(condition, "status", ""), "Unknown"))
             continue;
-        is_news = true;
+        has_change = true;
         const struct kube_condition unknown = {
             .type = json_get_string(condition, "type", ""),
             .status = "Unknown",
@@ -39,13 +39,13 @@ struct json *node_retired_patch(struct arena *arena, const struct json *node,
             .message = arena_printf(
                 arena,
                 "Kubelet stopped posting node status: the cluster was started without this node. "
-                "Start it with the node again ('trainyard up --nodes'), or remove it with 'kubectl "
-                "drain %s' and 'kubectl delete node %s'",
+                "Start the cluster with this node again ('trainyard up --nodes'), or remove the "
+                "node with 'kubectl drain %s' and 'kubectl delete node %s'",
                 name, name),
             .now_ms = now_ms};
         kube_condition_set(arena, conditions, &unknown, 0);
     }
-    if (!is_news)
+    if (!has_change)
         return NULL;
     struct json *patch = json_object(arena);
     json_set(arena, json_ensure_object(arena, patch, "status"), "conditions", conditions);

@@ -18,6 +18,7 @@ static const struct sized_resource {
     {"memory", OVERCOMMIT_MACHINE_MEMORY, offsetof(struct node_size, memory)},
 };
 
+/* Returns the amount given to `up`, or NULL. */
 static const char *node_size_offered(const struct node_size *size,
                                      const struct sized_resource *resource)
 {
@@ -63,22 +64,22 @@ const char *node_size_note(struct arena *arena, const struct node_size *size)
     const struct json *machine = machine_capacity(arena);
     const char *offers = "", *has = "";
     for (size_t i = 0; i < ARRAY_SIZE(SIZED); i++) {
-        const char *name = SIZED[i].name, *there = json_get_string(machine, name, "");
+        const char *name = SIZED[i].name, *available = json_get_string(machine, name, "");
         struct kube_quantity wanted, limit;
         if (!node_size_offered(size, &SIZED[i]) ||
             kube_quantity_parse(node_size_offered(size, &SIZED[i]), &wanted, NULL) < 0 ||
-            kube_quantity_parse(there, &limit, NULL) < 0 ||
+            kube_quantity_parse(available, &limit, NULL) < 0 ||
             kube_quantity_compare(&wanted, &limit) <= 0)
             continue;
         const char *comma = offers[0] ? ", " : "";
         offers = arena_printf(arena, "%s%s%s %s", offers, comma, name,
                               node_size_offered(size, &SIZED[i]));
-        has = arena_printf(arena, "%s%s%s %s", has, comma, name, there);
+        has = arena_printf(arena, "%s%s%s %s", has, comma, name, available);
     }
     if (!offers[0])
         return NULL;
     return arena_printf(arena,
                         "each node offers more than this machine has (%s instead of %s): pods that "
-                        "ask for it start and share what there is",
+                        "request it start anyway and share what the machine has",
                         offers, has);
 }

@@ -1,17 +1,17 @@
-/* Computes the resources that a node offers: the amounts given to `up`, or else all that the
- * machine has. */
+/* Computes the resources that a node offers: the amounts given to `up`, or the machine's own
+ * amounts. The registrar (node_object.c) puts them into the Node objects. */
 #ifndef TRAINYARD_NODE_NODE_SIZE_H
 #define TRAINYARD_NODE_NODE_SIZE_H
 
 #include "base/json/json.h"
 #include "node/node.h"
 
-/* Returns the node's capacity by resource, without GPUs. */
+/* Returns the node's capacity by resource: cpu, memory and pods, but not GPUs. */
 struct json *node_size_capacity(struct arena *arena, const struct node_size *size);
 
-/* Returns a patch of a node's annotations. The patch has one annotation per resource that `up` can
- * set. Its value is the machine's own amount if an amount was given to `up`; otherwise it is null,
- * which removes the annotation. */
+/* Returns a merge patch of a node's annotations. The patch has one annotation per resource that
+ * `up` can set. The value of the annotation is the machine's own amount if an amount was given to
+ * `up`; otherwise the value is null, which removes the annotation. */
 struct json *node_size_annotations(struct arena *arena, const struct node_size *size);
 
 #endif

@@ -1,5 +1,5 @@
-/* Gets the objects of the API that a pod may refer to, through function pointers. In a cluster they
- * come from informers, in tests from a table. */
+/* Gets the objects of the API that a pod may refer to, through function pointers. In a cluster the
+ * functions read informers, in tests a table. Used by the planner and by volumes. */
 #ifndef TRAINYARD_NODE_OBJECTS_H
 #define TRAINYARD_NODE_OBJECTS_H
 
@@ -7,16 +7,17 @@
 #include "kube/resource.h"
 
 struct node_objects {
-    /* Returns the object, or NULL if it does not exist. It is valid until the loop's next turn. */
+    /* Returns the object, or NULL if it does not exist. The object is valid until the caller
+     * returns to the event loop. */
     const struct json *(*get)(void *context, const struct kube_resource *resource,
                               const char *namespace_, const char *name);
     void *context;
     /* Returns the next service of the namespace, or NULL after the last one. Start with *position =
-     * 0. `next_service` itself may be NULL. */
+     * 0. This pointer is NULL if there are no services. */
     const struct json *(*next_service)(void *context, const char *namespace_, size_t *position);
 };
 
-/* Like struct node_objects, but returns objects of which the caller can take a reference
+/* Like struct node_objects, but returns objects to which the caller can take a reference
  * (kube_object_ref()). The functions must be called on the loop thread. */
 struct kube_object;
 struct node_object_source {

@@ -1,5 +1,5 @@
-/* Creates and connects the parts of the node runtime: informers, one runner per pod, the cluster's
- * names, and logs. It makes no decisions itself. */
+/* Implements node_runtime_new() and node_runtime_free(): creates the parts of the node runtime, and
+ * tells them about changed objects. */
 #include "node/gpus.h"
 #include "node/runtime_internal.h"
 
@@ -63,8 +63,8 @@ static const struct json *runtime_next_service(void *context, const char *namesp
     return service ? service->json : NULL;
 }
 
-/* Updates volumes that contain this config map or secret, also if it is optional and was created
- * after the pod has started. After a deletion the files stay, as in Kubernetes. */
+/* Updates the volumes that contain this config map or secret. The object may be optional, and may
+ * be created after the pod has started. After a deletion the files stay, as in Kubernetes. */
 static void refresh_volumes(struct node_runtime *runtime, const struct kube_resource *resource,
                             const struct kube_object *new_)
 {
@@ -84,7 +84,8 @@ static void on_secret_change(void *context, struct kube_object *old, struct kube
     refresh_volumes(context, &KUBE_SECRETS, new_);
 }
 
-/* Tries again to start pods: one may be waiting for a claim to be bound, or for its volume. */
+/* Tries again to start the pods that could not start yet. A pod may wait for a claim, for a volume,
+ * or for the process that holds the pod network. */
 static void retry_pods(struct node_runtime *runtime)
 {
     const char *uid;
@@ -100,7 +101,7 @@ static void on_claim_change(void *context, struct kube_object *old, struct kube_
 }
 
 /* Without namespaces no helper needs an update, because services have no addresses and no names. */
-static void routes_changed(struct node_runtime *runtime)
+static void runtime_services_changed(struct node_runtime *runtime)
 {
     if (runtime->host.plain)
         return;
@@ -109,9 +110,8 @@ static void routes_changed(struct node_runtime *runtime)
     host_names_changed(runtime->host.host_names);
 }
 
-/* Updates only the tables that contain the pod, because it takes long to compute a table: it is
- * computed from all pods. */
-void runtime_pod_moved(struct node_runtime *runtime, const struct json *pod)
+/* Updates no other table, because each table is computed from all pods, which takes long. */
+void runtime_refresh_tables(struct node_runtime *runtime, const struct json *pod)
 {
     if (runtime->host.plain)
         return;
@@ -121,22 +121,23 @@ void runtime_pod_moved(struct node_runtime *runtime, const struct json *pod)
         host_names_changed(runtime->host.host_names);
 }
 
-static void on_route_change(void *context, struct kube_object *old, struct kube_object *new_)
+static void on_service_or_endpoints_change(void *context, struct kube_object *old,
+                                           struct kube_object *new_)
 {
     struct node_runtime *runtime = context;
     if (old && !new_ && node_api_service_is(old))
         node_api_service_make(runtime->client);
     if (!runtime->sync.running)
-        routes_changed(runtime);
+        runtime_services_changed(runtime);
 }
 
 static void on_service_change(void *context, struct kube_object *old, struct kube_object *new_)
 {
     struct node_runtime *runtime = context;
-    on_route_change(runtime, old, new_);
-    if (!old && !runtime->sync.running &&
-        runtime->proxy) /* during the first list, services of an earlier run appear */
-        service_proxy_announce(runtime->proxy, new_->json);
+    on_service_or_endpoints_change(runtime, old, new_);
+    /* The first list has services of earlier runs, whose events were sent in those runs. */
+    if (!old && !runtime->sync.running && runtime->proxy)
+        service_proxy_report_unsupported(runtime->proxy, new_->json);
 }
 
 static void on_volume_change(void *context, struct kube_object *old, struct kube_object *new_)
@@ -161,10 +162,10 @@ static void on_sync(struct loop_timer *timer)
         }
     }
     runtime_find_pods(runtime);
-    routes_changed(runtime);
+    runtime_services_changed(runtime);
 }
 
-static struct host_names *name_services(struct node_runtime *runtime)
+static struct host_names *new_host_names(struct node_runtime *runtime)
 {
     const struct host_names_options options = {
         .loop = runtime->loop,
@@ -176,7 +177,7 @@ static struct host_names *name_services(struct node_runtime *runtime)
     return host_names_new(&options);
 }
 
-static int serve_services(struct node_runtime *runtime, struct err *err)
+static int start_proxy(struct node_runtime *runtime, struct err *err)
 {
     const struct service_proxy_options options = {
         .host = &runtime->host,
@@ -188,7 +189,7 @@ static int serve_services(struct node_runtime *runtime, struct err *err)
     return service_proxy_new(&options, &runtime->proxy, err);
 }
 
-static struct names_service *serve_names(struct node_runtime *runtime,
+static struct names_service *start_names(struct node_runtime *runtime,
                                          const struct node_options *options)
 {
     const struct names_service_options names = {
@@ -202,35 +203,35 @@ static struct names_service *serve_names(struct node_runtime *runtime,
     return names_service_new(runtime->loop, &names);
 }
 
+/* Returns NULL if egress is not a program. */
 static struct helper_keeper *keep_egress_alive(struct node_runtime *runtime)
 {
-    struct egress way;
+    struct egress egress;
     struct helper_options helper = {.state_dir = runtime->host.state_dir,
                                     .step_path = runtime->host.step_path,
                                     .holder = runtime->host.network};
-    if (egress_load(runtime->host.state_dir, &way, NULL) < 0)
+    if (egress_load(runtime->host.state_dir, &egress, NULL) < 0)
         return NULL;
-    bool wanted = way.kind == EGRESS_PROGRAM;
-    if (wanted)
-        helper.argument = arena_strdup(runtime->arena, way.program);
-    egress_release(&way);
-    return wanted ? helper_keeper_new(runtime->loop, &HELPER_EGRESS, &helper) : NULL;
+    bool is_program = egress.kind == EGRESS_PROGRAM;
+    if (is_program)
+        helper.argument = arena_strdup(runtime->arena, egress.program);
+    egress_release(&egress);
+    return is_program ? helper_keeper_new(runtime->loop, &HELPER_EGRESS, &helper) : NULL;
 }
 
 static void on_holder_change(void *context, bool lives)
 {
     struct node_runtime *runtime = context;
     node_registrar_set_network_down(
-        runtime->registrar,
-        lives ? NULL
-              : "container runtime network not ready: the process that holds the pod network has "
-                "ended, another is being started");
+        runtime->registrar, lives ? NULL
+                                  : "container runtime network not ready: the process that holds "
+                                    "the pod network has ended; another is being started");
     if (lives)
         retry_pods(runtime);
 }
 
-/* Keeps a holder running. The network exists as long as this process has it open, so a new holder
- * joins the same network. */
+/* Starts another holder whenever the holder ends. The pod network exists as long as this process
+ * has a descriptor of it, so the new holder joins the same network. */
 static void keep_holder(struct node_runtime *runtime)
 {
     char network[NODE_SPACE_FILE_MAX];
@@ -242,15 +243,16 @@ static void keep_holder(struct node_runtime *runtime)
     helper_keeper_on_change(runtime->holder, on_holder_change, runtime);
 }
 
+/* Starts the programs that serve the pod network. */
 static int open_network(struct node_runtime *runtime, const struct node_options *options,
                         struct err *err)
 {
-    runtime->names = serve_names(runtime, options);
+    runtime->names = start_names(runtime, options);
     runtime->egress = keep_egress_alive(runtime);
-    return serve_services(runtime, err);
+    return start_proxy(runtime, err);
 }
 
-/* ---- The whole ---- */
+/* ---- Creation ---- */
 
 static int runtime_check_names(const char *const *names, struct err *err)
 {
@@ -260,7 +262,8 @@ static int runtime_check_names(const char *const *names, struct err *err)
             return err_set(err, ERR_INVALID, "'%s' is not a valid node name", names[count]);
     return count <= POD_NETWORK_NODES_MAX
                ? 0
-               : err_set(err, ERR_TOO_MANY, "more than %d nodes", POD_NETWORK_NODES_MAX);
+               : err_set(err, ERR_TOO_MANY, "%d nodes are requested, but the limit is %d", count,
+                         POD_NETWORK_NODES_MAX);
 }
 
 static void fill_host(struct node_runtime *runtime, struct node_namespaces *space,
@@ -285,7 +288,7 @@ static void fill_host(struct node_runtime *runtime, struct node_namespaces *spac
         .step_path = arena_strdup(arena, options->step_path),
         .prober = options->prober_path ? arena_strdup(arena, options->prober_path) : NULL,
         .trainer_path = options->trainer_path ? arena_strdup(arena, options->trainer_path) : NULL,
-        .network = arena_strdup(arena, node_namespaces_network(space)),
+        .network = arena_strdup(arena, node_namespaces_holder_lock(space)),
         .nested = node_namespaces_are_nested(space),
         .plain = node_namespaces_plain(space),
         .home = getenv("HOME") ? arena_strdup(arena, getenv("HOME")) : NULL,
@@ -316,7 +319,7 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport,
     runtime->trash = trash_new(loop, options->state_dir);
     loop_timer_init(loop, &runtime->sync, on_sync);
     fill_host(runtime, space, options);
-    runtime->host.host_names = name_services(runtime);
+    runtime->host.host_names = new_host_names(runtime);
     runtime->host.sweeper =
         pod_sweeper_new(loop, runtime->host.handout_dir, runtime->host.plain != NULL);
     runtime_reserve_addresses(runtime);
@@ -325,7 +328,7 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport,
         const struct kube_resource *resource;
         kube_informer_change *change;
     } watched[] = {{&runtime->services, &KUBE_SERVICES, on_service_change},
-                   {&runtime->endpoints, &KUBE_ENDPOINTS, on_route_change},
+                   {&runtime->endpoints, &KUBE_ENDPOINTS, on_service_or_endpoints_change},
                    {&runtime->configmaps, &KUBE_CONFIGMAPS, on_configmap_change},
                    {&runtime->secrets, &KUBE_SECRETS, on_secret_change},
                    {&runtime->claims, &KUBE_PVCS, on_claim_change},
@@ -333,8 +336,8 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport,
     for (size_t i = 0; i < ARRAY_SIZE(watched); i++)
         *watched[i].informer = kube_informer_new(runtime->client, watched[i].resource, NULL, NULL,
                                                  watched[i].change, runtime);
-    /* Selects pods that are bound to a node: there may be thousands of others, which this module
-     * does not need. */
+    /* Selects only pods that are bound to a node. There may be thousands of unbound pods, which
+     * this module does not need. */
     runtime->pods = kube_informer_new_of_fields(runtime->client, &KUBE_PODS, NULL, NULL,
                                                 "spec.nodeName!=", runtime_on_pod_change, runtime);
     result = runtime->host.plain ? 0 : open_network(runtime, options, err);
@@ -342,8 +345,8 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport,
         node_runtime_free(runtime);
         return result;
     }
-    node_api_service_make(runtime->client); /* before the nodes, so that a client that sees a node
-                                               also finds this service */
+    /* Must come before the nodes, so that a client that sees a node also finds this service. */
+    node_api_service_make(runtime->client);
     runtime->registrar = node_registrar_new(
         loop, runtime->client, runtime->host.state_dir, options->node_names, &options->size,
         gpus_count("/dev") + options->fake_gpus, runtime->host.plain);

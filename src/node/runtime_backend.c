@@ -1,5 +1,5 @@
-/* Serves requests of the API server for running pods: logs, ports, usage, and commands in
- * containers. */
+/* The API server's requests to the node: logs, ports, usage, and commands in containers. Also finds
+ * the directory of a volume claim. */
 #include "node/runtime_internal.h"
 
 #include "kube/object.h"
@@ -9,8 +9,8 @@
 #include "node/pod/exec.h"
 #include "node/volume/volumes.h"
 
-static void send_logs(void *context, struct http_exchange *exchange, const struct json *pod,
-                      const struct engine_pod_logs *options)
+static void backend_send_logs(void *context, struct http_exchange *exchange, const struct json *pod,
+                              const struct engine_pod_logs *options)
 {
     struct node_runtime *runtime = context;
     struct err err = ERR_INIT;
@@ -24,15 +24,15 @@ static void send_logs(void *context, struct http_exchange *exchange, const struc
     node_log_streams_add(&runtime->logs, exchange, pod_runner_directory(runner), run, options);
 }
 
-static void *connect_port(void *context, const struct json *pod, int port,
-                          engine_connect_done *done, void *done_context)
+static void *backend_connect_port(void *context, const struct json *pod, int port,
+                                  engine_connect_done *done, void *done_context)
 {
     struct node_runtime *runtime = context;
     const struct json *spec = json_get(pod, "spec"), *status = json_get(pod, "status");
     const struct pod_runner *runner = map_get(&runtime->runners, kube_meta_uid(pod));
     bool host_network = runtime->host.plain || json_get_bool(spec, "hostNetwork", false);
-    /* NULL means the machine's network. For a pod that is gone the directory is "", and the error
-     * message says that the pod is not running. */
+    /* A directory of NULL selects the machine's network. Without a runner the directory is "", and
+     * the error message says that the pod is not running. */
     return node_connect_inside(runtime->loop,
                                host_network ? NULL
                                : runner     ? pod_runner_directory(runner)
@@ -40,12 +40,12 @@ static void *connect_port(void *context, const struct json *pod, int port,
                                json_get_string(status, "podIP", NULL), port, done, done_context);
 }
 
-static void cancel_connect(void *connect)
+static void backend_cancel_connect(void *connect)
 {
     node_connect_cancel(connect);
 }
 
-static void *measure_usage(void *context, engine_usage_done *done, void *done_context)
+static void *backend_measure_usage(void *context, engine_usage_done *done, void *done_context)
 {
     const struct node_runtime *runtime = context;
     return usage_meter_ask(runtime->usage, done, done_context);
@@ -62,28 +62,28 @@ static void *backend_run_command(void *context, const struct json *pod,
                         handler, handler_context);
 }
 
-static void resize_command(void *run, int columns, int rows)
+static void backend_resize_command(void *exec, int columns, int rows)
 {
-    pod_exec_resize(run, columns, rows);
+    pod_exec_resize(exec, columns, rows);
 }
 
-static void close_command(void *run)
+static void backend_close_command(void *exec)
 {
-    pod_exec_close(run);
+    pod_exec_close(exec);
 }
 
 struct engine_pod_backend node_runtime_backend(struct node_runtime *runtime)
 {
     return (struct engine_pod_backend){
-        .logs = send_logs,
-        .connect = connect_port,
-        .connect_cancel = cancel_connect,
-        .usage = measure_usage,
+        .logs = backend_send_logs,
+        .connect = backend_connect_port,
+        .connect_cancel = backend_cancel_connect,
+        .usage = backend_measure_usage,
         .usage_cancel = usage_meter_cancel,
         .run = backend_run_command,
-        .run_resize = resize_command,
-        .run_close = close_command,
-        .run_last_words = pipe_stream_end_here,
+        .run_resize = backend_resize_command,
+        .run_close = backend_close_command,
+        .run_drain = pipe_stream_end_here,
         .context = runtime,
     };
 }
@@ -92,10 +92,10 @@ const char *node_runtime_claim_directory(struct node_runtime *runtime, struct ar
                                          const char *namespace_, const char *claim)
 {
     const char *directory = NULL;
-    bool made_here;
+    bool is_cluster_directory;
     struct err err = ERR_INIT;
     return volume_claim_find(arena, &runtime->host.objects, runtime->host.state_dir, namespace_,
-                             claim, &directory, &made_here, &err) == 0
+                             claim, &directory, &is_cluster_directory, &err) == 0
                ? directory
                : NULL;
 }

@@ -1,5 +1,6 @@
-/* The parts of the node runtime. runtime.c connects them, runtime_pods.c keeps one runner per pod,
- * and runtime_backend.c serves requests of the API server for pods. */
+/* The node runtime, which runs the nodes and pods of this machine on the loop thread. runtime.c
+ * creates its parts, runtime_pods.c keeps one runner per pod, and runtime_backend.c serves requests
+ * of the API server for pods. Only these files include this header. */
 #ifndef TRAINYARD_NODE_RUNTIME_INTERNAL_H
 #define TRAINYARD_NODE_RUNTIME_INTERNAL_H
 
@@ -21,33 +22,33 @@ struct node_runtime {
     struct helper_keeper *holder; /* keeps the process that holds the pod network alive */
     struct helper_keeper *egress; /* keeps the egress program alive; NULL if there is none */
     struct service_proxy *proxy;
-    struct arena *arena; /* memory that lives as long as the runtime */
-    const char *const *node_names;
-    struct pod_host host;
-    struct map runners; /* struct pod_runner by uid */
+    struct arena *arena;           /* memory that lives as long as the runtime */
+    const char *const *node_names; /* the list ends with NULL */
+    struct pod_host host;          /* the facts and functions that all runners share */
+    struct map runners;            /* struct pod_runner by the pod's uid */
     struct node_log_streams logs;
     struct usage_meter *usage;
     struct trash *trash;    /* removes the data of deleted claims and jobs */
-    struct loop_timer sync; /* runs until every informer has its first list */
+    struct loop_timer sync; /* polls until every informer has its first list, then stops */
 };
 
 /* ---- runtime.c */
-/* Updates the tables of services and of host names if they contain the pod. Called for the old and
- * for the new version of a changed pod. */
-void runtime_pod_moved(struct node_runtime *runtime, const struct json *pod);
+/* Schedules an update of the tables of services and of host names if they may contain the pod.
+ * Called with the old and with the new version of a changed pod. */
+void runtime_refresh_tables(struct node_runtime *runtime, const struct json *pod);
 
 /* ---- runtime_pods.c */
 /* The kube_informer_change callback for pods. */
 void runtime_on_pod_change(void *context, struct kube_object *old, struct kube_object *new_);
-/* The pod_host.done callback: frees a runner that has no work left. */
+/* The pod_host.done callback: frees the runner of a pod that is gone. */
 void runtime_on_runner_done(void *context, const char *uid);
 /* Reserves the addresses of pods that may still run. Must be called before any address is
  * assigned. */
 void runtime_reserve_addresses(struct node_runtime *runtime);
-/* Starts a runner per pod, and ends pods on this machine that the API does not have. Must be called
- * when every informer has its first list. */
+/* Starts a runner per pod. Then removes what is left of pods that the API does not have: their
+ * processes, control groups and files. Called once, when every informer has its first list. */
 void runtime_find_pods(struct node_runtime *runtime);
-/* The usage_collect callback: adds the containers that run now. */
+/* The usage_collect callback: adds the running containers to the sample. */
 void runtime_collect_usage(void *context, struct usage_sample *sample);
 
 #endif

@@ -1,6 +1,6 @@
-/* Keeps one runner per pod of this machine: per pod that is bound to one of its nodes, or to a node
- * of an earlier start. Also removes the files and processes of pods that the API does not have any
- * more. */
+/* Keeps one runner per pod of this machine: per pod that is bound to one of its nodes, or that an
+ * earlier start has run here. Also removes the files and processes of pods that the API does not
+ * have any more. */
 #include "node/runtime_internal.h"
 
 #include "node/limits/cgroup_base.h"
@@ -16,6 +16,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
+/* Returns the index of the pod's node in node_names, or POD_NODE_AWAY. */
 static int node_number(const struct node_runtime *runtime, const struct json *pod)
 {
     const char *name = json_get_string(json_get(pod, "spec"), "nodeName", "");
@@ -33,6 +34,7 @@ static bool was_run_here(const struct node_runtime *runtime, const struct kube_o
     return access(directory, F_OK) == 0;
 }
 
+/* `node` is the result of node_number(). */
 static const char *node_address(const struct node_runtime *runtime, const struct json *pod,
                                 int node)
 {
@@ -40,7 +42,8 @@ static const char *node_address(const struct node_runtime *runtime, const struct
                                  : node_object_address(runtime->arena, node);
 }
 
-static void see_pod(struct node_runtime *runtime, struct kube_object *pod)
+/* Passes the pod to its runner. Creates the runner if the pod belongs to this machine. */
+static void runtime_take_pod(struct node_runtime *runtime, struct kube_object *pod)
 {
     struct pod_runner *runner = map_get(&runtime->runners, pod->uid);
     int node = node_number(runtime, pod->json);
@@ -68,13 +71,14 @@ void runtime_on_pod_change(void *context, struct kube_object *old, struct kube_o
     if (old && (!new_ || !str_eq(old->uid, new_->uid)))
         forget_pod(runtime, old);
     if (new_)
-        see_pod(runtime, new_);
+        runtime_take_pod(runtime, new_);
     if (old)
-        runtime_pod_moved(runtime, old->json);
+        runtime_refresh_tables(runtime, old->json);
     if (new_)
-        runtime_pod_moved(runtime, new_->json);
+        runtime_refresh_tables(runtime, new_->json);
 }
 
+/* Returns true if a runner's pod uses the peers directory of this name (pod/peers.h). */
 static bool has_peers(void *context, const char *name)
 {
     struct node_runtime *runtime = context;
@@ -86,8 +90,7 @@ static bool has_peers(void *context, const char *name)
     return false;
 }
 
-/* Frees the runner. After the last pod of a job, also removes the directory that its pods
- * shared. */
+/* After the last pod of a job, also removes the directory that the pods of the job shared. */
 void runtime_on_runner_done(void *context, const char *uid)
 {
     struct node_runtime *runtime = context;
@@ -98,7 +101,7 @@ void runtime_on_runner_done(void *context, const char *uid)
     pod_runner_free(runner);
 }
 
-/* Calls `visit` for each pod directory on the disk. */
+/* Calls `visit` for each directory of a pod in <state>/pods. `uid` is the name of the directory. */
 static void each_directory(struct node_runtime *runtime,
                            void (*visit)(struct node_runtime *runtime, const char *uid,
                                          const char *directory))
@@ -115,6 +118,7 @@ static void each_directory(struct node_runtime *runtime,
         closedir(directory);
 }
 
+/* Reserves the address of a pod that may still run. */
 static void reserve_address(struct node_runtime *runtime, const char *uid, const char *directory)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -126,12 +130,12 @@ static void reserve_address(struct node_runtime *runtime, const char *uid, const
     addresses_reserve(&runtime->host.addresses, spec.address);
 }
 
-/* Removes a pod that was deleted while no server ran: its directory, and perhaps its processes. */
+/* Schedules the removal of a pod without a runner, which was deleted while no server ran. */
 static void runtime_sweep_pods(struct node_runtime *runtime, const char *uid, const char *directory)
 {
     if (map_get(&runtime->runners, uid))
         return;
-    log_info(uid, "ending a pod that is not known any more");
+    log_info(uid, "ending a pod that the API does not have any more");
     pod_sweeper_add(runtime->host.sweeper, uid, directory, POD_REMAINS_PROCESSES);
 }
 
@@ -159,7 +163,7 @@ void runtime_find_pods(struct node_runtime *runtime)
 {
     size_t position = 0;
     for (struct kube_object *pod; (pod = kube_informer_next(runtime->pods, NULL, &position));)
-        see_pod(runtime, pod);
+        runtime_take_pod(runtime, pod);
     each_directory(runtime, runtime_sweep_pods);
     cgroup_base_sweep(runtime->host.state_dir, runtime->host.groups, has_runner, runtime);
     peers_sweep(runtime->trash, runtime->host.state_dir, has_peers, runtime);

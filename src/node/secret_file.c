@@ -1,5 +1,5 @@
-/* Registers files outside of the state directory that pods must not read. `up` registers each file
- * before it writes the file. */
+/* Implements node_secret_file_add(): registers files outside of the state directory that pods must
+ * not read, such as the file of `up --kubeconfig`. */
 #include "node/node.h"
 
 #include "node/pod/secrets.h"
@@ -34,6 +34,7 @@ static int secret_file_resolve(struct arena *arena, const char *path, const char
     return 0;
 }
 
+/* Returns true if a supervisor holds the lock of its pod's directory. */
 static bool some_pod_runs(const char *state_dir)
 {
     _cleanup_free_ char *pods = mem_printf("%s/pods", state_dir);
@@ -50,6 +51,7 @@ static bool some_pod_runs(const char *state_dir)
     return found;
 }
 
+/* Sets *ret to whether the list of secrets contains the path. */
 static int secret_file_is_listed(struct arena *arena, const char *list, const char *path, bool *ret,
                                  struct err *err)
 {
@@ -79,8 +81,8 @@ int node_secret_file_add(const struct node_namespaces *space, const char *state_
     if (result == 0 && !(listed && file_exists(real)) && !node_namespaces_plain(space) &&
         some_pod_runs(state_dir))
         return err_set(err, ERR_EXISTS,
-                       "'%s' would be readable in the pods that are running: end them with "
-                       "'trainyard down' before, or leave out --kubeconfig",
+                       "the running pods could read '%s': stop them with 'trainyard down' first, "
+                       "or leave out --kubeconfig",
                        path);
     return result < 0 ? result : pod_secrets_add(list, real, err);
 }

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINKS_MAX = 8 };
+enum { LINKS_MAX = 8 }; /* the longest chain of links that is followed */
 
-/* Returns a member's name in one spelling: "./a//b/" becomes "a/b". ".." goes one level up, never
- * above the top. */
+/* Returns the name `name` in `directory` in one spelling: "./a//b/" becomes "a/b". ".." goes one
+ * level up, never above the top. */
 static char *plain_name(struct arena *arena, const char *directory, const char *name)
 {
     char *joined = arena_printf(arena, "%s/%s", directory, name);
@@ -42,6 +42,7 @@ static const char *directory_of(struct arena *arena, const char *name)
     return slash ? arena_strndup(arena, name, (size_t)(slash - name)) : "";
 }
 
+/* Where the reader of the index is in the archive. */
 struct position {
     int fd;
     uint64_t at;
@@ -57,11 +58,11 @@ static ssize_t read_at(void *context, void *data, size_t size, struct err *err)
     return got;
 }
 
-static int skip_over(void *context, uint64_t size, struct err *err)
+static int skip_bytes_at(void *context, uint64_t size, struct err *err)
 {
     struct position *position = context;
     if (size > (uint64_t)INT64_MAX - position->at)
-        return err_set(err, ERR_INVALID, "the size of an entry is none");
+        return err_set(err, ERR_INVALID, "the size of an entry is too large");
     position->at += size;
     return 0;
 }
@@ -91,8 +92,8 @@ static int index_members(struct image_archive *archive, struct err *err)
     struct position position = {.fd = archive->fd};
     struct tar_reader reader;
     struct tar_entry entry;
-    tar_reader_init(&reader,
-                    (struct tar_source){.read = read_at, .skip = skip_over, .context = &position});
+    tar_reader_init(
+        &reader, (struct tar_source){.read = read_at, .skip = skip_bytes_at, .context = &position});
     int got;
     while ((got = tar_read_next(&reader, &entry, err)) > 0)
         if ((got = add_member(archive, &reader, &entry, err)) < 0)
@@ -101,8 +102,8 @@ static int index_members(struct image_archive *archive, struct err *err)
     return got;
 }
 
-/* Copies the plain bytes to a file that can be read at any offset. */
-static int put_aside(int from, const char *aside, uint64_t *budget, int *ret_fd, struct err *err)
+/* Copies the plain bytes of the archive to a file that can be read at any offset. */
+static int copy_archive(int from, const char *aside, uint64_t *budget, int *ret_fd, struct err *err)
 {
     _cleanup_(cleanup_image_stream) struct image_stream *stream =
         image_stream_new(from, IMAGE_STREAM_ALL, IMAGE_STREAM_ALL, budget);
@@ -141,7 +142,7 @@ int image_archive_open(struct arena *arena, const char *path, const char *aside,
     if (is_plain_file(fd))
         ret->fd = TAKE_FD(fd);
     else
-        result = put_aside(fd, aside, budget, &ret->fd, err);
+        result = copy_archive(fd, aside, budget, &ret->fd, err);
     if (result == 0)
         result = index_members(ret, err);
     if (result < 0)
@@ -174,13 +175,13 @@ int image_archive_document(const struct image_archive *archive, const char *name
 {
     const struct image_member *member = image_archive_find(archive, name);
     if (!member)
-        return err_set(err, ERR_NOT_FOUND, "the archive has no '%s'", name);
+        return err_set(err, ERR_NOT_FOUND, "the archive does not contain '%s'", name);
     if (member->size > IMAGE_DOCUMENT_MAX)
         return err_set(err, ERR_TOO_LARGE, "'%s' has more than %d bytes", name, IMAGE_DOCUMENT_MAX);
     size_t size = (size_t)member->size;
     char *text = arena_alloc(archive->arena, size + 1);
     if (pread(archive->fd, text, size, (off_t)member->offset) != (ssize_t)size)
-        return err_set(err, ERR_INVALID, "the archive is cut short: '%s' is not whole", name);
+        return err_set(err, ERR_INVALID, "the archive is cut short: '%s' is incomplete", name);
     _cleanup_(cleanup_tls_sha256) struct tls_sha256 *sum = tls_sha256_new();
     tls_sha256_add(sum, text, size);
     tls_sha256_end(sum, ret_digest);

@@ -1,4 +1,4 @@
-/* Opens, creates and removes untrusted paths below a directory; see image/beneath.h. */
+/* Opens, creates and removes files below the root of an image; see image/beneath.h. */
 #include "node/image/beneath.h"
 
 #include "base/cleanup.h"
@@ -18,9 +18,10 @@
 enum {
     /* The longest path of a directory, in bytes. Names in that directory must still fit into
        PATH_MAX, because the tree is later removed by paths. */
-    PLACE_MAX = 3000,
+    DIRECTORY_PATH_MAX = 3000,
 };
 
+/* Opens a path with openat2(). `resolve` is its set of RESOLVE_ flags. */
 static int open_in(int root, const char *path, uint64_t flags, uint64_t resolve)
 {
     const struct open_how how = {.flags = flags | O_CLOEXEC,
@@ -32,27 +33,27 @@ static int open_in(int root, const char *path, uint64_t flags, uint64_t resolve)
     return (int)fd;
 }
 
-static int open_place(int root, const char *path)
+static int open_in_root(int root, const char *path)
 {
     return open_in(root, path, O_PATH | O_DIRECTORY, RESOLVE_IN_ROOT);
 }
 
 int beneath_open_directory(int root, const char *path, int *ret_fd, struct err *err)
 {
-    int fd = open_place(root, path);
+    int fd = open_in_root(root, path);
     if (fd < 0)
         return err_set_errno(err, errno, "cannot open directory '%s'", path);
     *ret_fd = fd;
     return 0;
 }
 
-/* Checks the real path of a directory. Symbolic links can make it longer than any path in the
- * archive. */
+/* Refuses a directory whose real path is too long. Symbolic links can make it longer than any path
+ * in the archive. */
 static int check_depth(int fd, const char *path, struct err *err)
 {
-    char link[64], place[PLACE_MAX + 1];
+    char link[64], place[DIRECTORY_PATH_MAX + 1];
     snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    if (readlink(link, place, sizeof(place)) > PLACE_MAX)
+    if (readlink(link, place, sizeof(place)) > DIRECTORY_PATH_MAX)
         return err_set(err, ERR_TOO_LARGE, "directory '%.64s…' is too deep", path);
     return 0;
 }
@@ -61,11 +62,11 @@ static int check_depth(int fd, const char *path, struct err *err)
 int beneath_make_directories(int root, const char *path, int *ret_fd, struct err *err)
 {
     _cleanup_free_ char *part = mem_strdup(path);
-    _cleanup_fd_ int fd = open_place(root, path);
+    _cleanup_fd_ int fd = open_in_root(root, path);
     while (fd < 0 && errno == ENOENT && part[0]) {
         char *slash = strrchr(part, '/');
         *(slash ? slash : part) = '\0';
-        fd = open_place(root, part);
+        fd = open_in_root(root, part);
     }
     size_t done = strlen(part);
     while (fd >= 0 && path[done]) {
@@ -73,7 +74,7 @@ int beneath_make_directories(int root, const char *path, int *ret_fd, struct err
         size_t size = strcspn(path + done, "/");
         _cleanup_free_ char *name = mem_strndup(path + done, size);
         _cleanup_fd_ int parent = fd;
-        fd = mkdirat(parent, name, 0755) < 0 ? -1 : open_place(parent, name);
+        fd = mkdirat(parent, name, 0755) < 0 ? -1 : open_in_root(parent, name);
         done += size;
     }
     if (fd < 0)
@@ -114,19 +115,20 @@ DIR *beneath_list(int parent, const char *name, struct err *err)
 }
 
 /* Makes a directory writable. Skips symbolic links, because chmod would change their targets. */
-static void open_for_change(int parent, const char *name)
+static void make_directory_writable(int parent, const char *name)
 {
     struct stat info;
     if (fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(info.st_mode))
         (void)fchmodat(parent, name, 0700, 0);
 }
 
-/* Removes the files in directory `name`, and moves its subdirectories into `parent`, where the
- * caller empties them later. Without recursion, a tree of any depth can be removed. */
-static int empty_into(int parent, const char *top, const char *name, unsigned *count,
-                      struct err *err)
+/* Removes the files and empty directories in directory `name`. Moves other subdirectories into
+ * `parent` with the names <prefix>.<count>, so that the caller can empty them later. So a tree of
+ * any depth is removed without recursion. */
+static int empty_directory(int parent, const char *prefix, const char *name, unsigned *count,
+                           struct err *err)
 {
-    open_for_change(parent, name);
+    make_directory_writable(parent, name);
     DIR *entries = beneath_list(parent, name, err);
     if (!entries)
         return -ERR_IO;
@@ -143,8 +145,8 @@ static int empty_into(int parent, const char *top, const char *name, unsigned *c
                 unlinkat(dirfd(entries), entry->d_name, AT_REMOVEDIR) == 0)
                 continue;
             char moved[32];
-            snprintf(moved, sizeof(moved), "%s.%u", top, (*count)++);
-            open_for_change(dirfd(entries), entry->d_name);
+            snprintf(moved, sizeof(moved), "%s.%u", prefix, (*count)++);
+            make_directory_writable(dirfd(entries), entry->d_name);
             if (renameat(dirfd(entries), entry->d_name, parent, moved) < 0)
                 result = err_set_errno(err, errno, "cannot remove '%s'", entry->d_name);
         }
@@ -155,17 +157,18 @@ static int empty_into(int parent, const char *top, const char *name, unsigned *c
 
 int beneath_remove(int parent, const char *name, struct err *err)
 {
-    static const char TOP[] = ".wh..wh.going"; /* no layer contains this name */
+    /* image_unpack_layer() skips entries whose name begins with ".wh..wh.". */
+    static const char PREFIX[] = ".wh..wh.going";
     if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
         return 0;
     unsigned count = 0;
-    int result = empty_into(parent, TOP, name, &count, err);
+    int result = empty_directory(parent, PREFIX, name, &count, err);
     if (result == 0 && unlinkat(parent, name, AT_REMOVEDIR) < 0)
         result = err_set_errno(err, errno, "cannot remove '%s'", name);
     for (unsigned i = 0; result == 0 && i < count; i++) {
         char moved[32];
-        snprintf(moved, sizeof(moved), "%s.%u", TOP, i);
-        result = empty_into(parent, TOP, moved, &count, err);
+        snprintf(moved, sizeof(moved), "%s.%u", PREFIX, i);
+        result = empty_directory(parent, PREFIX, moved, &count, err);
         if (result == 0 && unlinkat(parent, moved, AT_REMOVEDIR) < 0)
             result = err_set_errno(err, errno, "cannot remove '%s'", moved);
     }

@@ -8,12 +8,13 @@
 
 enum { INDEX_DEPTH_MAX = 4 };
 
+/* The state of image_config_read(). */
 struct reading {
     const struct image_archive *archive;
     struct arena *arena;
     struct image_found *found;
     size_t count;
-    const char *other_machine; /* the architecture of an image that was skipped */
+    const char *other_platform; /* "os/architecture" of an image that was skipped, or NULL */
     struct err *err;
 };
 
@@ -43,7 +44,7 @@ static const char *hex_of(const char *digest)
                : NULL;
 }
 
-/* Returns the digits in the name of a member that is named by its digest, or "". */
+/* Returns the digits in the name of a member whose name is its digest, or "" for another name. */
 static const char *hex_in_name(struct arena *arena, const char *member)
 {
     const char *slash = strrchr(member, '/'), *name = slash ? slash + 1 : member;
@@ -52,6 +53,7 @@ static const char *hex_in_name(struct arena *arena, const char *member)
     return hex_of(arena_printf(arena, "sha256:%s", hex)) ? hex : "";
 }
 
+/* Reads a JSON document. `expected` is its digest in hexadecimal, or "" if that is not known. */
 static int read_document(struct reading *r, const char *member, const char *expected,
                          struct json **ret, char ret_digest[TLS_SHA256_TEXT])
 {
@@ -104,13 +106,13 @@ static int check_machine(struct reading *r, const struct json *config)
     if (str_eq(architecture, wanted) && str_eq(system, "linux"))
         return 0;
     return err_set(r->err, ERR_UNSUPPORTED,
-                   "the image is for %s/%s, and this machine is linux/%s: save the one for it, as "
-                   "with 'docker pull --platform linux/%s'",
+                   "the image is for %s/%s, but this machine is linux/%s: save the image for this "
+                   "platform, for example after 'docker pull --platform linux/%s'",
                    system, architecture, wanted, wanted);
 }
 
-/* Reads the configuration, which lists the digest of each unpacked layer. The caller has added the
- * layers before. */
+/* Reads the configuration of an image, which lists the digest of each unpacked layer. The caller
+ * has called add_layers() before. */
 static int read_config(struct reading *r, const char *member, const char *expected,
                        struct image_found *image)
 {
@@ -121,7 +123,8 @@ static int read_config(struct reading *r, const char *member, const char *expect
         return result;
     const struct json *diff_ids = json_at(config, "rootfs", "diff_ids", NULL);
     if (json_count(diff_ids) != image->layer_count)
-        return err_set(r->err, ERR_INVALID, "the image has %zu layers and names %zu",
+        return err_set(r->err, ERR_INVALID,
+                       "the image has %zu layers, but its configuration lists %zu",
                        image->layer_count, json_count(diff_ids));
     size_t i = 0;
     JSON_EACH (id, diff_ids) {
@@ -160,6 +163,7 @@ static int add_layers(struct reading *r, struct image_found *image, const struct
     return 0;
 }
 
+/* Returns NULL if there are too many images. */
 static struct image_found *add_image(struct reading *r)
 {
     if (r->count == IMAGES_MAX)
@@ -180,6 +184,7 @@ static int too_many(struct reading *r)
     return err_set(r->err, ERR_TOO_MANY, "the archive has more than %d images", IMAGES_MAX);
 }
 
+/* Reads Docker's manifest.json. */
 static int read_docker(struct reading *r, const struct json *manifest)
 {
     JSON_EACH (item, manifest) {
@@ -198,6 +203,7 @@ static int read_docker(struct reading *r, const struct json *manifest)
     return 0;
 }
 
+/* Reads the OCI manifest of one image. `hex` is its digest. */
 static int read_manifest(struct reading *r, const struct json *manifest, const char *hex,
                          const char *name)
 {
@@ -206,7 +212,8 @@ static int read_manifest(struct reading *r, const struct json *manifest, const c
     if (!image)
         return too_many(r);
     if (!config)
-        return err_set(r->err, ERR_INVALID, "a manifest of the archive names no configuration");
+        return err_set(r->err, ERR_INVALID,
+                       "a manifest of the archive has no sha256 digest of its configuration");
     add_name(image, name);
     image->manifest = arena_printf(r->arena, "sha256:%s", hex);
     int result = add_layers(r, image, json_get(manifest, "layers"));
@@ -215,43 +222,45 @@ static int read_manifest(struct reading *r, const struct json *manifest, const c
     return read_config(r, arena_printf(r->arena, "blobs/sha256/%s", config), config, image);
 }
 
-/* Returns false for an image of another architecture, and for an entry that is not an image (a
- * signature or attestation). An entry without a platform is accepted. */
-static bool is_for_us(struct reading *r, const struct json *descriptor)
+/* Returns false for an image of another platform, and for an entry that is not an image but a
+ * signature or attestation. An entry without a platform is accepted. */
+static bool is_for_this_machine(struct reading *r, const struct json *descriptor)
 {
     const struct json *platform = json_get(descriptor, "platform");
     if (!platform)
         return true;
     const char *architecture = json_get_string(platform, "architecture", "");
-    if (str_eq(architecture, config_architecture(r->arena)) &&
-        str_eq(json_get_string(platform, "os", ""), "linux"))
+    const char *system = json_get_string(platform, "os", "");
+    if (str_eq(architecture, config_architecture(r->arena)) && str_eq(system, "linux"))
         return true;
     if (!str_eq(architecture, "unknown"))
-        r->other_machine = architecture;
+        r->other_platform = arena_printf(r->arena, "%s/%s", system, architecture);
     return false;
 }
 
+/* Reads an OCI index. `name` is the name of its images, unless an entry has a name. */
 static int read_index(struct reading *r, const struct json *index, const char *name, int depth)
 {
     if (depth > INDEX_DEPTH_MAX)
         return err_set(r->err, ERR_INVALID, "the archive's index is nested too deep");
     JSON_EACH (descriptor, json_get(index, "manifests")) {
         const struct json *notes = json_get(descriptor, "annotations");
-        const char *own =
+        const char *ref_name =
             json_get_string(notes, "io.containerd.image.name",
                             json_get_string(notes, "org.opencontainers.image.ref.name", name));
         const char *hex = hex_of(json_get_string(descriptor, "digest", ""));
         struct json *document;
         char digest[TLS_SHA256_TEXT];
-        if (!is_for_us(r, descriptor))
+        if (!is_for_this_machine(r, descriptor))
             continue;
         if (!hex)
-            return err_set(r->err, ERR_INVALID, "the archive's index names no sha256 digest");
+            return err_set(r->err, ERR_INVALID,
+                           "an entry of the archive's index has no sha256 digest");
         int result = read_document(r, arena_printf(r->arena, "blobs/sha256/%s", hex), hex,
                                    &document, digest);
         if (result == 0)
-            result = json_get(document, "manifests") ? read_index(r, document, own, depth + 1)
-                                                     : read_manifest(r, document, hex, own);
+            result = json_get(document, "manifests") ? read_index(r, document, ref_name, depth + 1)
+                                                     : read_manifest(r, document, hex, ref_name);
         if (result < 0)
             return result;
     }
@@ -275,14 +284,14 @@ int image_config_read(const struct image_archive *archive, struct image_found *r
             result = read_index(&r, document, "", 0);
     } else {
         result = err_set(err, ERR_INVALID,
-                         "it is not an image: neither manifest.json nor index.json is in it, as "
-                         "'docker save' and 'skopeo copy' write them");
+                         "it is not an image archive: it contains neither manifest.json nor "
+                         "index.json; create it with 'docker save' or 'skopeo copy'");
     }
-    if (result == 0 && r.count == 0 && r.other_machine)
-        result = err_set(err, ERR_UNSUPPORTED, "the image is for %s, and this machine is %s",
-                         r.other_machine, config_architecture(r.arena));
+    if (result == 0 && r.count == 0 && r.other_platform)
+        result = err_set(err, ERR_UNSUPPORTED, "the image is for %s, but this machine is linux/%s",
+                         r.other_platform, config_architecture(r.arena));
     if (result == 0 && r.count == 0)
-        result = err_set(err, ERR_INVALID, "there is no image in it");
+        result = err_set(err, ERR_INVALID, "it contains no image");
     if (result == 0)
         *ret_count = r.count;
     return result;

@@ -1,4 +1,4 @@
-/* Adds, removes and lists images in the table of images. Called by `trainyard image`. */
+/* Implements node_image_add(), node_image_remove() and node_image_list() for `trainyard image`. */
 #include "node/node.h"
 
 #include "base/cleanup.h"
@@ -37,7 +37,7 @@ static int check_root(struct arena *arena, const struct node_image *image, const
     _cleanup_free_ char *real = realpath(image->rootfs, NULL);
     _cleanup_free_ char *state = realpath(image->state_dir, NULL);
     if (!real)
-        return err_set_errno(err, errno, "cannot use '%s' as a root", image->rootfs);
+        return err_set_errno(err, errno, "cannot use '%s' as the root directory", image->rootfs);
     if (!file_exists(arena_printf(arena, "%s/.", real)))
         return err_set(err, ERR_INVALID, "'%s' is not a directory", image->rootfs);
     if (state && lies_below(state, real))
@@ -81,8 +81,8 @@ static int make_row(struct arena *arena, const struct node_image *image, struct 
     return 0;
 }
 
-/* Returns the key in images.json that means the same image name, such as "docker.io/library/x" for
- * "x". Returns NULL if there is none. */
+/* Returns the key in images.json that is the same image name, perhaps in another spelling, such as
+ * "docker.io/library/x" for "x". Returns NULL if there is none. */
 static const char *edit_find_member(struct arena *arena, const struct json *table,
                                     const struct image_name *wanted)
 {
@@ -117,7 +117,7 @@ int node_image_add(const struct node_image *image, struct err *err)
     return image_store_collect(image->state_dir, table, err);
 }
 
-/* Whether another name refers to the same files. */
+/* Returns true if the row of another name has the same digest, and so the same files. */
 static bool is_shared(const struct json *table, const struct json *row)
 {
     JSON_EACH (other, table) {
@@ -145,15 +145,15 @@ int node_image_remove(const char *state_dir, const char *name, struct err *err)
         member = edit_find_member(arena, table, &wanted);
     }
     if (!member)
-        return err_set(err, ERR_NOT_FOUND, "image '%s' is not known here", name);
+        return err_set(err, ERR_NOT_FOUND, "image '%s' does not exist", name);
     const struct json *row = json_get(table, member);
     const char *digest = json_get_string(row, "digest", "");
     const char *user =
         digest[0] && !is_shared(table, row)
-            ? image_store_user(arena, state_dir, image_root(arena, state_dir, digest))
+            ? image_store_find_pod(arena, state_dir, image_root(arena, state_dir, digest))
             : NULL;
     if (user)
-        return err_set(err, ERR_CONFLICT, "image '%s' is in use by pod '%s': delete that first",
+        return err_set(err, ERR_CONFLICT, "image '%s' is in use by pod '%s': delete the pod first",
                        name, user);
     json_remove(table, member);
     if ((result = image_table_store(state_dir, table, err)) < 0)

@@ -1,5 +1,6 @@
-/* Imports an image: reads the archive, unpacks its layers into a separate directory, checks all
- * digests, and renames the directory into place. Other processes never see an incomplete image. */
+/* Implements node_image_import() for `trainyard image import`. Unpacks the layers of each image
+ * into a separate directory, checks all digests, and renames the directory into place. Other
+ * processes never see an incomplete image. */
 #include "node/node.h"
 
 #include "base/cleanup.h"
@@ -20,178 +21,187 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The state of an import. */
 struct importing {
     struct arena *arena;
     const struct node_image_import *wanted;
-    const char *aside; /* the directory of this import */
+    const char *directory; /* the directory of this import */
     uint64_t bytes_left;
     struct image_archive archive;
     struct err *err;
 };
 
-static int apply_layer(struct importing *i, const struct image_layer *layer,
+/* Unpacks one layer and checks its digests. */
+static int apply_layer(struct importing *import, const struct image_layer *layer,
                        struct image_unpack *unpack)
 {
-    const struct image_member *member = image_archive_find(&i->archive, layer->member);
+    const struct image_member *member = image_archive_find(&import->archive, layer->member);
     char stored[TLS_SHA256_TEXT], plain[TLS_SHA256_TEXT];
     _cleanup_(cleanup_image_stream) struct image_stream *stream = image_stream_new(
-        i->archive.fd, (int64_t)member->offset, (int64_t)member->size, &i->bytes_left);
+        import->archive.fd, (int64_t)member->offset, (int64_t)member->size, &import->bytes_left);
     int result = image_unpack_layer(
-        unpack, (struct tar_source){.read = image_stream_read, .context = stream}, i->err);
+        unpack, (struct tar_source){.read = image_stream_read, .context = stream}, import->err);
     if (result == 0)
-        result = image_stream_finish(stream, stored, plain, i->err);
+        result = image_stream_finish(stream, stored, plain, import->err);
     if (result == 0 &&
         ((layer->digest[0] && !str_eq(layer->digest, stored)) || !str_eq(layer->diff_id, plain)))
-        result = err_set(i->err, ERR_INVALID, "its digest is not what the image says");
-    return result < 0 ? err_wrap(i->err, "layer '%s'", layer->member) : 0;
+        result = err_set(import->err, ERR_INVALID,
+                         "its digest does not match the image's manifest or configuration");
+    return result < 0 ? err_wrap(import->err, "layer '%s'", layer->member) : 0;
 }
 
-static int unpack_all(struct importing *i, const struct image_found *image, const char *root,
+static int unpack_all(struct importing *import, const struct image_found *image, const char *root,
                       uint64_t *ret_size)
 {
     _cleanup_fd_ int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return err_set_errno(i->err, errno, "cannot open '%s'", root);
+        return err_set_errno(import->err, errno, "cannot open '%s'", root);
     _cleanup_(cleanup_image_unpack) struct image_unpack *unpack =
-        image_unpack_new(fd, i->wanted->files_max);
+        image_unpack_new(fd, import->wanted->files_max);
     for (size_t k = 0; k < image->layer_count; k++) {
-        int result = apply_layer(i, &image->layers[k], unpack);
+        int result = apply_layer(import, &image->layers[k], unpack);
         if (result < 0)
             return result;
     }
-    int result = image_unpack_finish(unpack, ret_size, i->err);
+    int result = image_unpack_finish(unpack, ret_size, import->err);
     /* Must come before the rename, so that after a power failure the image is either complete or
      * missing. */
     if (result == 0 && syncfs(fd) < 0)
-        result = err_set_errno(i->err, errno, "cannot write '%s' to the disk", root);
+        result = err_set_errno(import->err, errno, "cannot write '%s' to the disk", root);
     return result;
 }
 
-static int note_size(struct importing *i, const char *directory, uint64_t size)
+static int write_size(struct importing *import, const char *directory, uint64_t size)
 {
     char text[32];
     int length = snprintf(text, sizeof(text), "%llu", (unsigned long long)size);
-    return file_write_atomic(arena_printf(i->arena, "%s/size", directory), text, (size_t)length,
-                             0600, i->err);
+    return file_write_atomic(arena_printf(import->arena, "%s/size", directory), text,
+                             (size_t)length, 0600, import->err);
 }
 
-static int64_t read_size(struct importing *i, const char *directory)
+static int64_t read_size(struct importing *import, const char *directory)
 {
     _cleanup_buf_ struct buf text;
     int64_t size = 0;
     buf_init(&text, 32);
-    if (file_read(arena_printf(i->arena, "%s/size", directory), &text, NULL) == 0)
+    if (file_read(arena_printf(import->arena, "%s/size", directory), &text, NULL) == 0)
         (void)str_to_int64(text.data, 0, INT64_MAX, &size, NULL);
     return size;
 }
 
-static const char *work_directory(struct importing *i, const struct image_found *image)
+static const char *new_image_directory(struct importing *import, const struct image_found *image)
 {
-    return arena_printf(i->arena, "%s/%s", i->aside, image->digest);
+    return arena_printf(import->arena, "%s/%s", import->directory, image->digest);
 }
 
-/* Unpacks the image, unless an image with the same digest exists. That digest determines the
+/* Unpacks the image, unless an image with the same digest exists. The digest determines the
  * content. */
-static int unpack_image(struct importing *i, const struct image_found *image)
+static int unpack_image(struct importing *import, const struct image_found *image)
 {
-    const char *work = work_directory(i, image);
-    const char *root = arena_printf(i->arena, "%s/rootfs", work);
+    const char *new_directory = new_image_directory(import, image);
+    const char *root = arena_printf(import->arena, "%s/rootfs", new_directory);
     uint64_t size;
     int result;
-    if (file_exists(image_directory(i->arena, i->wanted->state_dir, image->digest)) ||
-        file_exists(work))
+    if (file_exists(image_directory(import->arena, import->wanted->state_dir, image->digest)) ||
+        file_exists(new_directory))
         return 0;
-    if ((result = file_make_dirs(root, 0755, i->err)) < 0 ||
-        (result = unpack_all(i, image, root, &size)) < 0)
+    if ((result = file_make_dirs(root, 0755, import->err)) < 0 ||
+        (result = unpack_all(import, image, root, &size)) < 0)
         return result;
-    return note_size(i, work, size);
+    return write_size(import, new_directory, size);
 }
 
-/* The caller holds the lock of the table. Images are removed under the same lock. */
-static int place_image(struct importing *i, const struct image_found *image)
+/* Renames the unpacked image into place, unless the image exists. The caller holds the lock of the
+ * table; images are removed under the same lock. */
+static int place_image(struct importing *import, const struct image_found *image)
 {
-    const char *place = image_directory(i->arena, i->wanted->state_dir, image->digest);
-    if (!file_exists(place) && rename(work_directory(i, image), place) < 0)
-        return err_set_errno(i->err, errno, "cannot rename the new image to '%s'", place);
+    const char *place = image_directory(import->arena, import->wanted->state_dir, image->digest);
+    if (!file_exists(place) && rename(new_image_directory(import, image), place) < 0)
+        return err_set_errno(import->err, errno, "cannot rename the new image to '%s'", place);
     return 0;
 }
 
-static int name_of(struct importing *i, const char *text, const char **ret)
+/* Returns the name as it is in the table: with a tag. */
+static int name_of(struct importing *import, const char *text, const char **ret)
 {
     struct image_name name;
-    int result = image_name_parse(i->arena, text, &name, i->err);
+    int result = image_name_parse(import->arena, text, &name, import->err);
     if (result < 0)
         return result;
     if (!name.tag[0])
         name.tag = "latest";
-    *ret = image_name_text(i->arena, &name);
+    *ret = image_name_text(import->arena, &name);
     return 0;
 }
 
-static void add_row(struct importing *i, struct json *table, const struct image_found *image,
+static void add_row(struct importing *import, struct json *table, const struct image_found *image,
                     const char *name, struct json *ret)
 {
-    struct arena *arena = i->arena;
+    struct arena *arena = import->arena;
     struct json *row = json_clone(arena, image->row);
     char now[MOMENT_TEXT_MAX];
     moment_format(moment_wall_ms(), now);
     json_set_string(arena, row, "digest", image->digest);
     if (image->manifest[0])
         json_set_string(arena, row, "manifest", image->manifest);
-    json_set_int(arena, row, "size",
-                 read_size(i, image_directory(arena, i->wanted->state_dir, image->digest)));
+    json_set_int(
+        arena, row, "size",
+        read_size(import, image_directory(arena, import->wanted->state_dir, image->digest)));
     json_set_string(arena, row, "created", now);
     json_set(arena, table, name, row);
-    struct json *told = json_clone(arena, row);
-    json_set_string(arena, told, "name", name);
-    json_append(ret, told);
+    struct json *item = json_clone(arena, row);
+    json_set_string(arena, item, "name", name);
+    json_append(ret, item);
 }
 
-static int name_images(struct importing *i, const struct image_found *images, size_t count,
+/* Puts the unpacked images into place and into the table. */
+static int name_images(struct importing *import, const struct image_found *images, size_t count,
                        struct json *ret)
 {
     _cleanup_fd_ int lock = -1;
     struct json *table = NULL;
-    int result = image_store_lock(i->wanted->state_dir, &lock, i->err);
+    int result = image_store_lock(import->wanted->state_dir, &lock, import->err);
     if (result == 0)
-        result = image_table_load(i->arena, i->wanted->state_dir, &table, i->err);
+        result = image_table_load(import->arena, import->wanted->state_dir, &table, import->err);
     for (size_t k = 0; result == 0 && k < count; k++) {
-        size_t names = i->wanted->name ? 1 : images[k].name_count;
-        result = place_image(i, &images[k]);
+        size_t names = import->wanted->name ? 1 : images[k].name_count;
+        result = place_image(import, &images[k]);
         for (size_t n = 0; result == 0 && n < names; n++) {
             const char *name = NULL;
-            result = name_of(i, i->wanted->name ? i->wanted->name : images[k].names[n], &name);
+            result = name_of(
+                import, import->wanted->name ? import->wanted->name : images[k].names[n], &name);
             if (result == 0)
-                add_row(i, table, &images[k], name, ret);
+                add_row(import, table, &images[k], name, ret);
         }
     }
     if (result == 0)
-        result = image_table_store(i->wanted->state_dir, table, i->err);
-    return result < 0 ? result : image_store_collect(i->wanted->state_dir, table, i->err);
+        result = image_table_store(import->wanted->state_dir, table, import->err);
+    return result < 0 ? result : image_store_collect(import->wanted->state_dir, table, import->err);
 }
 
-static int import_check_names(struct importing *i, const struct image_found *images, size_t count)
+static int import_check_names(struct importing *import, const struct image_found *images,
+                              size_t count)
 {
     const char *name;
-    if (i->wanted->name && count > 1)
-        return err_set(i->err, ERR_INVALID, "there are %zu images in it: leave out the name",
+    if (import->wanted->name && count > 1)
+        return err_set(import->err, ERR_INVALID, "it contains %zu images: leave out the name",
                        count);
-    for (size_t k = 0; !i->wanted->name && k < count; k++) {
+    for (size_t k = 0; !import->wanted->name && k < count; k++) {
         /* An archive need not name its images; one that skopeo wrote to oci-archive:FILE does not.
          */
         if (images[k].name_count == 0)
-            return err_set(i->err, ERR_INVALID,
+            return err_set(import->err, ERR_INVALID,
                            "the archive has no name for the image: give a name after the file");
         for (size_t n = 0; n < images[k].name_count; n++)
-            if (name_of(i, images[k].names[n], &name) < 0)
-                return err_wrap(i->err, "the name in the archive");
+            if (name_of(import, images[k].names[n], &name) < 0)
+                return err_wrap(import->err, "the name in the archive");
     }
-    return i->wanted->name ? name_of(i, i->wanted->name, &name) : 0;
+    return import->wanted->name ? name_of(import, import->wanted->name, &name) : 0;
 }
 
-/* Blocks SIGINT and SIGTERM, so that the caller can remove the files of an interrupted import.
- * image_unpack_layer() checks for pending signals. */
-static int unpack_images(struct importing *i, const struct image_found *images, size_t count)
+/* Blocks SIGINT and SIGTERM, so that node_image_import() can remove the files of an interrupted
+ * import. image_unpack_layer() checks for these signals. */
+static int unpack_images(struct importing *import, const struct image_found *images, size_t count)
 {
     sigset_t ending;
     sigemptyset(&ending);
@@ -200,51 +210,52 @@ static int unpack_images(struct importing *i, const struct image_found *images, 
     sigprocmask(SIG_BLOCK, &ending, NULL);
     int result = 0;
     for (size_t k = 0; result == 0 && k < count; k++)
-        result = unpack_image(i, &images[k]);
+        result = unpack_image(import, &images[k]);
     return result;
 }
 
-static int import_from(struct importing *i, struct json *ret)
+static int import_from(struct importing *import, struct json *ret)
 {
-    struct image_found *images = ARENA_ARRAY(i->arena, struct image_found, IMAGES_MAX);
+    struct image_found *images = ARENA_ARRAY(import->arena, struct image_found, IMAGES_MAX);
     size_t count;
-    int result = image_archive_open(i->arena, i->wanted->file,
-                                    arena_printf(i->arena, "%s/archive", i->aside), &i->bytes_left,
-                                    &i->archive, i->err);
+    int result = image_archive_open(import->arena, import->wanted->file,
+                                    arena_printf(import->arena, "%s/archive", import->directory),
+                                    &import->bytes_left, &import->archive, import->err);
     if (result < 0)
         return result;
-    if ((result = image_config_read(&i->archive, images, &count, i->err)) < 0 ||
-        (result = import_check_names(i, images, count)) < 0 ||
-        (result = unpack_images(i, images, count)) < 0)
+    if ((result = image_config_read(&import->archive, images, &count, import->err)) < 0 ||
+        (result = import_check_names(import, images, count)) < 0 ||
+        (result = unpack_images(import, images, count)) < 0)
         count = 0;
-    image_archive_close(&i->archive);
-    return result < 0 ? result : name_images(i, images, count, ret);
+    image_archive_close(&import->archive);
+    return result < 0 ? result : name_images(import, images, count, ret);
 }
 
 int node_image_import(struct arena *arena, const struct node_image_import *wanted,
                       struct json **ret, struct err *err)
 {
-    struct importing i = {
+    struct importing import = {
         .arena = arena, .wanted = wanted, .bytes_left = wanted->bytes_max, .err = err};
-    _cleanup_fd_ int lock = -1, aside = -1;
-    struct json *table, *made = json_array(arena);
+    _cleanup_fd_ int lock = -1, directory_fd = -1;
+    struct json *table, *rows = json_array(arena);
     int result;
     if ((result = image_store_lock(wanted->state_dir, &lock, err)) < 0 ||
         (result = image_table_load(arena, wanted->state_dir, &table, err)) < 0 ||
         (result = image_store_collect(wanted->state_dir, table, err)) < 0 ||
-        (result = image_store_begin(arena, wanted->state_dir, &i.aside, &aside, err)) < 0)
+        (result = image_store_begin(arena, wanted->state_dir, &import.directory, &directory_fd,
+                                    err)) < 0)
         return result;
     close(TAKE_FD(lock));
     sigset_t before;
     sigprocmask(SIG_BLOCK, NULL, &before);
-    result = import_from(&i, made);
+    result = import_from(&import, rows);
     if (result < 0)
         result = err_wrap(err, "'%s'", wanted->file);
-    int removed = file_remove_tree(i.aside, result < 0 ? NULL : err);
+    int removed = file_remove_tree(import.directory, result < 0 ? NULL : err);
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (result == 0)
         result = removed;
     if (result == 0)
-        *ret = made;
+        *ret = rows;
     return result;
 }

@@ -7,7 +7,7 @@
 
 enum { NO_MATCH, MATCH_ANY_TAG, MATCH_TAG, MATCH_DIGEST };
 
-/* The first part is a registry if it looks like a host. */
+/* Returns true if the first part of a name looks like a host. Then it is a registry. */
 static bool is_host(const char *part, size_t size)
 {
     for (size_t i = 0; i < size; i++)
@@ -16,6 +16,7 @@ static bool is_host(const char *part, size_t size)
     return size == strlen("localhost") && memcmp(part, "localhost", size) == 0;
 }
 
+/* Returns the name without the default registry and the default directory "library". */
 static const char *without_default(const char *text)
 {
     static const char *const HUBS[] = {"docker.io/", "index.docker.io/"};

@@ -1,7 +1,7 @@
 /* Parses and compares names of images as Docker does: "docker.io/library/x", "library/x" and "x"
- * are the same, a missing tag is "latest", and a digest is more specific than a tag. The grammar is
- * that of container runtimes and the kubelet, so "../x" is not a name. Unlike these, it allows
- * capital letters. Pure. */
+ * are the same, a missing tag means "latest", and a digest is more specific than a tag. The grammar
+ * is that of container runtimes and the kubelet, so "../x" is not a name. In addition, capital
+ * letters are allowed. Pure. */
 #ifndef TRAINYARD_NODE_IMAGE_NAME_H
 #define TRAINYARD_NODE_IMAGE_NAME_H
 
@@ -16,14 +16,15 @@ struct image_name {
     const char *digest; /* "sha256:…", or "" */
 };
 
+/* Parses a name. Returns -ERR_INVALID if it does not match the grammar. */
 int image_name_parse(struct arena *arena, const char *text, struct image_name *ret,
                      struct err *err);
-/* Returns "x:1", or "x" if there is no tag, without the digest. */
+/* Returns the name with its tag, as in "x:1", or without if it has none. Leaves out the digest. */
 const char *image_name_text(struct arena *arena, const struct image_name *name);
 
-/* Returns a score for how well an entry of the table matches the wanted name: higher is better, and
- * 0 means no match. An entry without a tag matches every tag. `have_digest` is the entry's digest,
- * or "". */
+/* Returns a score for how well the name `have` of an entry of the image table matches the wanted
+ * name: higher is better, and 0 means no match. An entry without a tag matches every tag.
+ * `have_digest` is the digest of the entry's manifest, or "". */
 int image_name_match(const struct image_name *wanted, const struct image_name *have,
                      const char *have_digest);
 

@@ -1,4 +1,4 @@
-/* Computes status.images of a Node from this machine's image table. Pure. */
+/* Computes status.images of a Node from this machine's image table, for node_object.c. Pure. */
 #ifndef TRAINYARD_NODE_IMAGE_REPORT_H
 #define TRAINYARD_NODE_IMAGE_REPORT_H
 

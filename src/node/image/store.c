@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ASIDE "import."
+#define IMPORT_PREFIX "import."
 
 int image_store_lock(const char *state_dir, int *ret_fd, struct err *err)
 {
@@ -40,7 +40,7 @@ int image_store_lock(const char *state_dir, int *ret_fd, struct err *err)
 int image_store_begin(struct arena *arena, const char *state_dir, const char **ret_path,
                       int *ret_fd, struct err *err)
 {
-    char *path = arena_printf(arena, "%s/images/" ASIDE "XXXXXX", state_dir);
+    char *path = arena_printf(arena, "%s/images/" IMPORT_PREFIX "XXXXXX", state_dir);
     _cleanup_fd_ int fd = -1;
     if (!mkdtemp(path))
         return err_set_errno(err, errno, "cannot make a directory in '%s/images'", state_dir);
@@ -52,6 +52,8 @@ int image_store_begin(struct arena *arena, const char *state_dir, const char **r
     return 0;
 }
 
+/* Returns true if the pod of this directory has not ended and has a container with the root `root`.
+ * Sets *ret_name to its host name. */
 static bool uses_root(const char *pod_dir, const char *root, struct arena *arena,
                       const char **ret_name)
 {
@@ -67,7 +69,7 @@ static bool uses_root(const char *pod_dir, const char *root, struct arena *arena
     return false;
 }
 
-const char *image_store_user(struct arena *arena, const char *state_dir, const char *root)
+const char *image_store_find_pod(struct arena *arena, const char *state_dir, const char *root)
 {
     _cleanup_free_ char *pods = mem_printf("%s/pods", state_dir);
     const char *name = NULL, *found = NULL;
@@ -93,7 +95,8 @@ static bool is_in_table(const struct json *table, const char *hex)
     return false;
 }
 
-/* Whether the import that used the directory has ended: no process holds the directory's lock. */
+/* Returns true if the import that used the directory has ended: no process holds the directory's
+ * lock. */
 static bool is_abandoned(const char *path)
 {
     _cleanup_fd_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -113,10 +116,11 @@ int image_store_collect(const char *state_dir, const struct json *table, struct 
         const char *path = arena_printf(arena, "%s/%s", directory, name);
         if (name[0] == '.' || str_eq(name, "lock"))
             continue;
-        bool is_aside = str_has_prefix(name, ASIDE);
-        if (is_aside ? is_abandoned(path)
-                     : !is_in_table(table, name) &&
-                           !image_store_user(arena, state_dir, image_root(arena, state_dir, name)))
+        bool is_import = str_has_prefix(name, IMPORT_PREFIX);
+        if (is_import
+                ? is_abandoned(path)
+                : !is_in_table(table, name) &&
+                      !image_store_find_pod(arena, state_dir, image_root(arena, state_dir, name)))
             result = file_remove_tree(path, err);
     }
     closedir(entries);

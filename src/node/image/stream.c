@@ -16,17 +16,17 @@ enum {
     ZSTD_WINDOW_LOG = 27,  /* 128 MiB, the default maximum of zstd */
 };
 
-enum packing { UNKNOWN, PLAIN, GZIP, ZSTD };
+enum format { UNKNOWN, PLAIN, GZIP, ZSTD };
 
 struct image_stream {
     int fd;
-    /* Offset of the next stored byte, and stored bytes left. -1 in both means: read from the
-     * current position to the end. */
+    /* The offset of the next stored byte, and the number of stored bytes that are left. Both are -1
+     * for a stream to the end of the descriptor. */
     int64_t offset, left;
     uint64_t *budget;
-    enum packing packing;
+    enum format format;
     bool at_end;         /* all stored bytes were read */
-    bool between_frames; /* the bytes so far form complete frames */
+    bool between_frames; /* the decompressed bytes form complete gzip members or zstd frames */
     size_t at, filled;   /* stored[at] to stored[filled - 1] are not decompressed yet */
     z_stream gzip;
     ZSTD_DStream *zstd;
@@ -50,7 +50,7 @@ struct image_stream *image_stream_free(struct image_stream *stream)
 {
     if (!stream)
         return NULL;
-    if (stream->packing == GZIP)
+    if (stream->format == GZIP)
         inflateEnd(&stream->gzip);
     ZSTD_freeDStream(stream->zstd);
     tls_sha256_free(stream->stored_sum);
@@ -92,6 +92,7 @@ static int stream_fill_buffer(struct image_stream *stream, struct err *err)
     return 0;
 }
 
+/* Finds the format by the first bytes, and starts its decoder. */
 static int stream_detect_format(struct image_stream *stream, struct err *err)
 {
     while (!stream->at_end && stream->filled < MAGIC_MAX) {
@@ -101,17 +102,17 @@ static int stream_detect_format(struct image_stream *stream, struct err *err)
     }
     stream->between_frames = true;
     if (!image_stream_is_packed(stream->stored, stream->filled)) {
-        stream->packing = PLAIN;
+        stream->format = PLAIN;
     } else if (stream->stored[0] == 0x1f) {
         if (inflateInit2(&stream->gzip, GZIP_WINDOW) != Z_OK)
-            return err_set(err, ERR_INTERNAL, "cannot begin to unpack gzip");
-        stream->packing = GZIP;
+            return err_set(err, ERR_INTERNAL, "cannot initialize gzip decompression");
+        stream->format = GZIP;
     } else {
         stream->zstd = ZSTD_createDStream();
         if (!stream->zstd || ZSTD_isError(ZSTD_DCtx_setParameter(stream->zstd, ZSTD_d_windowLogMax,
                                                                  ZSTD_WINDOW_LOG)))
-            return err_set(err, ERR_INTERNAL, "cannot begin to unpack zstd");
-        stream->packing = ZSTD;
+            return err_set(err, ERR_INTERNAL, "cannot initialize zstd decompression");
+        stream->format = ZSTD;
     }
     return 0;
 }
@@ -122,7 +123,7 @@ static ssize_t unpack_gzip(struct image_stream *stream, void *data, size_t size,
     z_stream *z = &stream->gzip;
     if (stream->between_frames && stream->at < stream->filled) {
         if (inflateReset(z) != Z_OK)
-            return err_set(err, ERR_INTERNAL, "cannot begin to unpack gzip");
+            return err_set(err, ERR_INTERNAL, "cannot initialize gzip decompression");
         stream->between_frames = false;
     }
     z->next_in = stream->stored + stream->at;
@@ -152,8 +153,8 @@ static ssize_t unpack_zstd(struct image_stream *stream, void *data, size_t size,
 
 static ssize_t unpack_plain(struct image_stream *stream, void *data, size_t size)
 {
-    size_t there = stream->filled - stream->at;
-    size = size < there ? size : there;
+    size_t available = stream->filled - stream->at;
+    size = size < available ? size : available;
     memcpy(data, stream->stored + stream->at, size);
     stream->at += size;
     return (ssize_t)size;
@@ -162,10 +163,10 @@ static ssize_t unpack_plain(struct image_stream *stream, void *data, size_t size
 static ssize_t stream_decompress(struct image_stream *stream, void *data, size_t size,
                                  struct err *err)
 {
-    /* Output without input can come only inside a frame. */
+    /* Without input, a decoder can have more output only inside a frame. */
     if (stream->at == stream->filled && stream->between_frames)
         return 0;
-    switch (stream->packing) {
+    switch (stream->format) {
     case GZIP:
         return unpack_gzip(stream, data, size, err);
     case ZSTD:
@@ -178,7 +179,7 @@ static ssize_t stream_decompress(struct image_stream *stream, void *data, size_t
 ssize_t image_stream_read(void *context, void *data, size_t size, struct err *err)
 {
     struct image_stream *stream = context;
-    int result = stream->packing == UNKNOWN ? stream_detect_format(stream, err) : 0;
+    int result = stream->format == UNKNOWN ? stream_detect_format(stream, err) : 0;
     if (result < 0)
         return result;
     size = size < CHUNK ? size : CHUNK;

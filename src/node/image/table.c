@@ -1,4 +1,4 @@
-/* Finds images by name; see image/table.h. */
+/* Loads and stores the image table, and finds images by name; see image/table.h. */
 #include "node/image/table.h"
 
 #include "base/cleanup.h"
@@ -71,6 +71,7 @@ static void table_fill_row(struct arena *arena, const char *state_dir, const str
         ret->root = image_root(arena, state_dir, ret->digest);
 }
 
+/* Returns the row that matches the name best, or NULL. */
 static const struct json *best_row(struct arena *arena, const struct json *table,
                                    const struct image_name *wanted)
 {
@@ -125,11 +126,11 @@ int image_table_advise(struct arena *arena, const char *image, const char *pull_
     const char *pulling =
         str_eq(pull_policy, "Never") || !pull_policy[0]
             ? ""
-            : arena_printf(arena, ", and nothing is pulled (imagePullPolicy %s)", pull_policy);
-    return err_set(
-        err, ERR_NOT_FOUND,
-        "image '%s' is not known here%s: run 'trainyard image add %s -- COMMAND' to name "
-        "a program of this machine, 'trainyard image import FILE.tar' to take a saved "
-        "image, or give the container a command",
-        image, pulling, name.name);
+            : arena_printf(arena, ", and images are never pulled (imagePullPolicy %s)",
+                           pull_policy);
+    return err_set(err, ERR_NOT_FOUND,
+                   "image '%s' is not present on this machine%s: run 'trainyard image add %s -- "
+                   "COMMAND' to map it to a program of this machine, 'trainyard image import "
+                   "FILE.tar' to import a saved image, or give the container a command",
+                   image, pulling, name.name);
 }

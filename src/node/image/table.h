@@ -1,13 +1,14 @@
-/* Finds what an image's name means on this machine: a command of the machine, an imported root file
- * system, or a directory that is used as the root file system. Three images are built in; the
- * others are members of <state>/images.json, which `trainyard image` writes:
+/* Loads the image table, and finds what an image's name means on this machine: a command of the
+ * machine, an imported root file system, or a directory that is used as the root file system. Three
+ * images are built in. The others are members of <state>/images.json, which `trainyard image`
+ * writes. The planner of pods and the registrar of nodes read it. A member has this form:
  *
  *   "name:tag": {"command": […], "args": […], "env": ["K=V"…], "workdir": "/", "user": "app",
  *                "stopSignal": "SIGQUIT", "rootfs": "/dir", "digest": "sha256:…", "manifest":
  *                "sha256:…", "size": 123, "created": "2026-01-02T03:04:05Z"}
  *
- * Every field is optional. A row may also be only a list, which is the command. The files of an
- * image with a digest are in <state>/images/<digest>/rootfs. */
+ * Each member is called a row. Every field is optional. A row may also be only a list, which is the
+ * command. The files of an image with a digest are in <state>/images/<digest>/rootfs. */
 #ifndef TRAINYARD_NODE_IMAGE_TABLE_H
 #define TRAINYARD_NODE_IMAGE_TABLE_H
 
@@ -26,10 +27,13 @@
 /* The path of trainyard-step in a container of the image trainyard/step. */
 #define IMAGE_STEP_PATH IMAGE_TOOLS_DIRECTORY "/trainyard-step"
 
+/* What a container gets from its image. */
 struct image {
-    struct pod_strings command, args;                    /* Entrypoint and Cmd */
-    struct pod_strings environment;                      /* "NAME=value" */
-    const char *directory, *user, *stop_signal, *digest; /* "" if not given */
+    struct pod_strings command, args; /* Entrypoint and Cmd */
+    struct pod_strings environment;   /* "NAME=value" */
+    /* The working directory, the user, the signal that stops a container, and the digest; "" if not
+     * given. */
+    const char *directory, *user, *stop_signal, *digest;
     /* The directory of the machine that is the image's root. NULL means the machine's own root. */
     const char *root;
 };
@@ -37,20 +41,22 @@ struct image {
 /* Loads images.json. Returns an empty object if the file does not exist. */
 int image_table_load(struct arena *arena, const char *state_dir, struct json **ret,
                      struct err *err);
+/* Replaces images.json. The caller holds the lock of image_store_lock(). */
 int image_table_store(const char *state_dir, const struct json *table, struct err *err);
 
-/* Finds an image by name. Returns false, with an empty `ret`, if it is unknown. */
+/* Finds the image that matches a name best. Returns false, with an empty `ret`, if no image
+ * matches. */
 bool image_table_find(struct arena *arena, const char *state_dir, const struct json *table,
                       const char *image, struct image *ret);
 
-/* Sets an error that explains why a container of this unknown image cannot run without a command,
- * and what to do. Returns -ERR_NOT_FOUND. */
+/* Sets an error that explains why a container of this image cannot run without a command, and what
+ * to do. The image is unknown, or has no command of its own. Returns -ERR_NOT_FOUND. */
 int image_table_advise(struct arena *arena, const char *image, const char *pull_policy,
                        struct err *err);
 
-/* Returns <state>/images/<digest in hexadecimal>. image_root() returns the root file system in it.
- */
+/* Returns <state>/images/<digest in hexadecimal>. */
 const char *image_directory(struct arena *arena, const char *state_dir, const char *digest);
+/* Returns the directory of the root file system in image_directory(). */
 const char *image_root(struct arena *arena, const char *state_dir, const char *digest);
 
 #endif

@@ -26,7 +26,7 @@ struct tar_header {
 };
 _Static_assert(sizeof(struct tar_header) == TAR_BLOCK, "a header is a block");
 
-/* Fields of the next entry that extended headers override. */
+/* The fields of the next entry that extended headers have given. */
 struct overrides {
     bool has_size, has_uid, has_gid, has_mtime, sparse;
     int64_t size, uid, gid, mtime;
@@ -47,7 +47,8 @@ void tar_reader_release(struct tar_reader *reader)
     buf_release(&reader->extended);
 }
 
-/* Reads `size` bytes. Returns how many there were before the end of the archive. */
+/* Reads `size` bytes, or fewer at the end of the archive. Returns the number of bytes, or a
+ * negative code. */
 static ssize_t read_fully(struct tar_reader *reader, char *data, size_t size, struct err *err)
 {
     size_t filled = 0;
@@ -103,13 +104,15 @@ ssize_t tar_read_data(struct tar_reader *reader, void *data, size_t size, struct
     return got;
 }
 
+/* Must be called when the header of an entry was read: its data follows. */
 static void begin_data(struct tar_reader *reader, uint64_t size)
 {
     reader->left = size;
     reader->padding = (TAR_BLOCK - size % TAR_BLOCK) % TAR_BLOCK;
 }
 
-/* Parses octal digits between blanks, or a big-endian binary number after a first byte of 0x80. */
+/* Parses octal digits between blanks, or a big-endian binary number after a first byte of 0x80.
+ * `what` names the field in messages. */
 static int tar_read_number(const char *field, size_t size, const char *what, int64_t *ret,
                            struct err *err)
 {
@@ -140,7 +143,8 @@ static bool is_zero(const struct tar_header *header)
     return bytes[0] == '\0' && memcmp(bytes, bytes + 1, sizeof(*header) - 1) == 0;
 }
 
-/* Also accepts a sum of signed bytes, as some old programs wrote it. */
+/* Checks the checksum of a header. Also accepts a sum of signed bytes, as some old programs wrote
+ * it. */
 static int check_sum(const struct tar_header *header, struct err *err)
 {
     struct tar_header blank = *header;
@@ -157,6 +161,7 @@ static int check_sum(const struct tar_header *header, struct err *err)
     return 0;
 }
 
+/* Reads the content of an extended header into reader->extended. */
 static int read_extended(struct tar_reader *reader, uint64_t size, struct err *err)
 {
     struct buf *buf = &reader->extended;
@@ -182,7 +187,7 @@ static int take_name(struct buf *target, const char *text, size_t size, struct e
 {
     buf_clear(target);
     if (memchr(text, '\0', size))
-        return err_set(err, ERR_INVALID, "the name of an entry has a NUL in it");
+        return err_set(err, ERR_INVALID, "the name of an entry contains a NUL byte");
     buf_append(target, text, size);
     if (target->overflowed)
         return err_set(err, ERR_TOO_LARGE, "the name of an entry is longer than %d bytes",
@@ -255,14 +260,14 @@ static int take_pax(struct tar_reader *reader, struct overrides *over, struct er
     return 0;
 }
 
-/* The size of a long name of GNU tar includes a final NUL byte. */
+/* Copies a long name of GNU tar from the extended header. Its size includes a final NUL byte. */
 static int take_long_name(struct tar_reader *reader, struct buf *target, struct err *err)
 {
     const struct buf *text = &reader->extended;
     return take_name(target, text->data, strnlen(text->data, text->size), err);
 }
 
-/* Uses the name in the header, unless an extended header gave one. */
+/* Copies the path and the target of a link from the header, unless an extended header gave them. */
 static int take_header_name(struct tar_reader *reader, const struct tar_header *header,
                             struct err *err)
 {
@@ -308,21 +313,22 @@ static int take_type(const struct tar_reader *reader, char letter, enum tar_type
         *ret = TAR_FIFO;
         return 0;
     case 'S':
-        return err_set(err, ERR_UNSUPPORTED, "'%s' is a sparse file, which is not read here",
+        return err_set(err, ERR_UNSUPPORTED, "'%s' is a sparse file, which is not supported",
                        reader->path.data);
     default:
-        return err_set(err, ERR_UNSUPPORTED, "'%s' is of a kind that is not known here (%d)",
+        return err_set(err, ERR_UNSUPPORTED, "'%s' has the unknown entry type %d",
                        reader->path.data, letter);
     }
 }
 
+/* Takes a user or group ID from an extended header (`has`), or else from the header. */
 static int take_id(bool has, int64_t given, const char field[8], const char *what, uint32_t *ret,
                    struct err *err)
 {
     int64_t value = given;
     int result = has ? 0 : tar_read_number(field, 8, what, &value, err);
     if (result == 0 && (value < 0 || value >= UINT32_MAX))
-        result = err_set(err, ERR_INVALID, "the %s of an entry is none", what);
+        result = err_set(err, ERR_INVALID, "the %s of an entry is out of range", what);
     if (result == 0)
         *ret = (uint32_t)value;
     return result;
@@ -351,7 +357,7 @@ static int fill_entry(struct tar_reader *reader, const struct tar_header *header
         tar_read_number(header->mtime, sizeof(header->mtime), "time", &mtime, err) < 0)
         mtime = 0;
     if (size < 0 || size > INT64_MAX - TAR_BLOCK)
-        return err_set(err, ERR_INVALID, "the size of '%s' is not a number", reader->path.data);
+        return err_set(err, ERR_INVALID, "the size of '%s' is out of range", reader->path.data);
     /* A link may state the size of its target, but no data follows. */
     entry.size = entry.type == TAR_FILE ? (uint64_t)size : 0;
     if (entry.type == TAR_SYMLINK || entry.type == TAR_HARDLINK)

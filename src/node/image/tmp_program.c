@@ -40,10 +40,10 @@ const char *image_tmp_program_entry(struct arena *arena, const char *word, size_
 {
     const char *top = image_hidden_in(word);
     struct stat info;
-    bool can_be_handed = false;
+    bool is_in_tmp = false;
     for (size_t i = 0; i < TMP_DIRECTORY_COUNT; i++)
-        can_be_handed = can_be_handed || top == HIDDEN[i];
-    if (!can_be_handed || stat(word, &info) < 0 || !S_ISREG(info.st_mode))
+        is_in_tmp = is_in_tmp || top == HIDDEN[i];
+    if (!is_in_tmp || stat(word, &info) < 0 || !S_ISREG(info.st_mode))
         return NULL;
     if (index > 0 && access(word, X_OK) < 0 && !image_is_script_name(word))
         return NULL;

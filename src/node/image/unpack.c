@@ -17,12 +17,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A whiteout deletes a file of a lower layer. Its name has this prefix. */
 #define WHITEOUT        ".wh."
 #define WHITEOUT_OPAQUE ".wh..wh..opq"
 #define WHITEOUT_OWN    ".wh..wh." /* prefix of metadata of a union file system */
 
-enum { KEPT_BITS = 01777 };
+enum { KEPT_BITS = 01777 }; /* of a mode: not the set-id bits */
 
+/* The final mode and time of a directory. */
 struct directory_note {
     unsigned mode;
     int64_t mtime;
@@ -30,25 +32,25 @@ struct directory_note {
 
 struct image_unpack {
     int root;
-    bool chowns;
+    bool sets_owners; /* the process is root */
     uint64_t entries_left;
     struct map directories; /* path → struct directory_note */
     struct map written;     /* paths that the current layer contains */
-    /* The open directory of the last entry, or -1. `parent_path` is its path. */
-    int parent;
-    char *parent_path;
+    int parent;             /* the open directory of the previous entry, or -1 */
+    char *parent_path;      /* the path of `parent`, or NULL */
 };
 
 struct image_unpack *image_unpack_new(int root_fd, uint64_t entries_max)
 {
     struct image_unpack *unpack = mem_calloc(1, sizeof(*unpack));
     unpack->root = root_fd;
-    unpack->chowns = geteuid() == 0;
+    unpack->sets_owners = geteuid() == 0;
     unpack->entries_left = entries_max;
     unpack->parent = -1;
     return unpack;
 }
 
+/* Closes `parent`. Must be called before the directory may be replaced. */
 static void forget_parent(struct image_unpack *unpack)
 {
     if (unpack->parent >= 0)
@@ -75,7 +77,7 @@ struct image_unpack *image_unpack_free(struct image_unpack *unpack)
 
 /* Returns the path from the top, without doubled slashes and single dots. Refuses "..", because no
  * image needs it. */
-static int plain_path(const char *given, char **ret, struct err *err)
+static int clean_path(const char *given, char **ret, struct err *err)
 {
     _cleanup_free_ char *copy = mem_strdup(given);
     char *plain = mem_calloc(1, strlen(given) + 1), *target = plain, *rest = copy;
@@ -84,7 +86,8 @@ static int plain_path(const char *given, char **ret, struct err *err)
             continue;
         if (str_eq(part, "..")) {
             free(plain);
-            return err_set(err, ERR_INVALID, "'%s' leads up and out of the image", given);
+            return err_set(err, ERR_INVALID, "'%s' contains '..', which an image must not use",
+                           given);
         }
         if (target > plain)
             *target++ = '/';
@@ -153,8 +156,8 @@ static int clear_directory(struct image_unpack *unpack, int parent, const char *
     return result;
 }
 
-/* ".wh.x" deletes x, unless the current layer contains x too. ".wh..wh..opq" deletes all entries of
- * lower layers in its directory. */
+/* Applies a whiteout. ".wh.x" deletes x, unless the current layer contains x too. ".wh..wh..opq"
+ * deletes all entries of lower layers in its directory. */
 static int apply_whiteout(struct image_unpack *unpack, const char *path, const char *name,
                           struct err *err)
 {
@@ -175,7 +178,7 @@ static int apply_whiteout(struct image_unpack *unpack, const char *path, const c
     _cleanup_free_ char *whole =
         mem_printf("%.*s%s", (int)(strlen(path) - strlen(name)), path, hidden);
     if (!hidden[0] || str_eq(hidden, ".") || str_eq(hidden, ".."))
-        return err_set(err, ERR_INVALID, "'%s' hides nothing that can be", path);
+        return err_set(err, ERR_INVALID, "whiteout '%s' does not name a file", path);
     if (map_get(&unpack->written, whole))
         return 0;
     int result = beneath_remove(unpack->parent, hidden, err);
@@ -199,12 +202,12 @@ static int unpack_write_file(struct image_unpack *unpack, struct tar_reader *rea
     return 0;
 }
 
-/* Makes a hard link to a file of the image; the target is resolved inside the directory. */
+/* Makes a hard link to a file of the image. The target is resolved inside the root directory. */
 static int make_hardlink(struct image_unpack *unpack, const struct tar_entry *entry,
                          const char *name, struct err *err)
 {
     _cleanup_free_ char *target = NULL;
-    int result = plain_path(entry->link, &target, err);
+    int result = clean_path(entry->link, &target, err);
     if (result < 0)
         return result;
     const char *slash = strrchr(target, '/');
@@ -261,26 +264,27 @@ static int set_attributes(const struct image_unpack *unpack, const struct tar_en
     if (entry->type == TAR_HARDLINK)
         return 0;
     /* The process may be root of a user namespace that does not map every id. */
-    if (unpack->chowns &&
+    if (unpack->sets_owners &&
         fchownat(unpack->parent, name, entry->uid, entry->gid, AT_SYMLINK_NOFOLLOW) < 0 &&
         errno != EPERM && errno != EINVAL)
-        return err_set_errno(err, errno, "cannot give '%s' its owner", entry->path);
+        return err_set_errno(err, errno, "cannot set the owner of '%s'", entry->path);
     if (entry->type == TAR_DIRECTORY)
         return 0;
     if (entry->type != TAR_SYMLINK &&
         fchmodat(unpack->parent, name, entry->mode & KEPT_BITS, 0) < 0)
-        return err_set_errno(err, errno, "cannot give '%s' its mode", entry->path);
+        return err_set_errno(err, errno, "cannot set the mode of '%s'", entry->path);
     const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = entry->mtime}};
     (void)utimensat(unpack->parent, name, times, AT_SYMLINK_NOFOLLOW);
     return 0;
 }
 
+/* Unpacks one entry of the layer. */
 static int apply_entry(struct image_unpack *unpack, struct tar_reader *reader,
                        const struct tar_entry *entry, struct err *err)
 {
     _cleanup_free_ char *path = NULL;
     const char *name;
-    int result = plain_path(entry->path, &path, err);
+    int result = clean_path(entry->path, &path, err);
     if (result < 0 || !path[0]) /* the root directory itself keeps its owner */
         return result;
     if ((result = enter_parent(unpack, path, &name, err)) < 0)
@@ -299,7 +303,7 @@ static int apply_entry(struct image_unpack *unpack, struct tar_reader *reader,
     return result < 0 ? result : set_attributes(unpack, entry, name, err);
 }
 
-static bool is_ended_by_signal(void)
+static bool is_end_signal_pending(void)
 {
     sigset_t pending;
     sigpending(&pending);
@@ -314,8 +318,8 @@ int image_unpack_layer(struct image_unpack *unpack, struct tar_source source, st
     map_release(&unpack->written);
     int got;
     while ((got = tar_read_next(&reader, &entry, err)) > 0) {
-        if (is_ended_by_signal())
-            got = err_set(err, ERR_CANCELED, "it was interrupted");
+        if (is_end_signal_pending())
+            got = err_set(err, ERR_CANCELED, "the import was interrupted");
         else if (unpack->entries_left-- == 0)
             got = err_set(err, ERR_TOO_MANY, "it has more files than are allowed");
         else
@@ -370,7 +374,7 @@ int image_unpack_finish(struct image_unpack *unpack, uint64_t *ret_size, struct 
         if (fd < 0)
             continue; /* a later layer has deleted it */
         if (fchmod(fd, note->mode) < 0)
-            result = err_set_errno(err, errno, "cannot give '%s' its mode", paths.items[i]);
+            result = err_set_errno(err, errno, "cannot set the mode of '%s'", paths.items[i]);
         (void)futimens(fd, times);
     }
     vec_release(&paths);

@@ -12,7 +12,8 @@
 
 enum { FIELDS_MAX = 8, ID_MAX = INT32_MAX };
 
-/* Returns the text of the file, or "" if it cannot be opened. Such an image has no users. */
+/* Returns the text of /etc/passwd or /etc/group, or "" if it cannot be opened: an image need not
+ * list users. */
 static const char *read_accounts(struct arena *arena, const char *root, const char *path)
 {
     _cleanup_fd_ int top = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -28,8 +29,8 @@ static const char *read_accounts(struct arena *arena, const char *root, const ch
     return text;
 }
 
-/* Finds the line whose first field is the name or whose third is the number, and splits it into
- * fields. Returns false if there is no such line. */
+/* Finds the line whose first field is `wanted`, or whose third field is the same number, and splits
+ * the line into fields. Returns false if there is no such line. */
 static bool user_find_line(struct arena *arena, const char *text, const char *wanted,
                            char *ret_fields[FIELDS_MAX])
 {

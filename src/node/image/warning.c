@@ -1,4 +1,5 @@
-/* Warns in `trainyard image add` about files in an image's command that pods will not find. */
+/* Implements node_image_warning() for `trainyard image add`: finds the files in an image's command
+ * that pods will not find. Each function returns a sentence, or NULL if there is nothing to say. */
 #include "node/node.h"
 
 #include "base/str.h"
@@ -30,7 +31,7 @@ static const char *warn_of_name(struct arena *arena, const char *program)
                      program)
                : arena_printf(arena,
                               "there is no program '%s' in the PATH of pods (" IMAGE_PATH
-                              "): give its whole path",
+                              "): give its full path",
                               program);
 }
 
@@ -40,12 +41,13 @@ static const char *warn_of_program(struct arena *arena, const struct node_image 
     if (!strchr(program, '/'))
         return image->rootfs ? NULL : warn_of_name(arena, program);
     if (program[0] != '/')
-        return "a program is looked for in the working directory unless its path begins with '/'";
+        return "the path of a program is relative to the working directory unless it begins with "
+               "'/'";
     const char *path = arena_printf(arena, "%s%s", image->rootfs ? image->rootfs : "", program);
     if (file_exists(path))
         return NULL;
     return image->rootfs ? arena_printf(arena, "there is no '%s' in '%s'", program, image->rootfs)
-                         : arena_printf(arena, "there is no '%s' now", program);
+                         : arena_printf(arena, "'%s' does not exist", program);
 }
 
 static bool is_shared(const struct node_image *image, const char *path)
@@ -81,7 +83,7 @@ static const char *warn_of_hidden(struct arena *arena, const struct node_image *
 static const char *warn_of_script(struct arena *arena, const char *word)
 {
     return word[0] == '/' && image_is_script_name(word) && !file_exists(word)
-               ? arena_printf(arena, "there is no '%s' now", word)
+               ? arena_printf(arena, "'%s' does not exist", word)
                : NULL;
 }
 

@@ -1,5 +1,5 @@
-/* Creates, limits, reads and removes the control groups of one pod; see limits/cgroup.h. The two
- * versions of control groups differ mainly in the names of their files. */
+/* Reads and writes the kernel's files of control groups; see limits/cgroup.h. The two versions of
+ * control groups differ mainly in the names of these files. */
 #include "node/limits/cgroup.h"
 
 #include "base/cleanup.h"
@@ -22,7 +22,7 @@ enum {
     SHARES_MIN = 2,
     SHARES_MAX = 262144,
     WEIGHT_MAX = 10000,
-    /* The last process of a killed group may still be exiting. */
+    /* How often and at which interval rmdir() is repeated while killed processes still exit. */
     REMOVE_TRIES = 200,
     REMOVE_PAUSE_NS = 5 * 1000 * 1000,
 };
@@ -52,12 +52,14 @@ void cgroup_trees_below(struct arena *arena, const struct cgroup_trees *trees, c
 
 /* ---- Paths and files ------------------------------------------------------------------------- */
 
+/* Returns the path of the group's directory, or of a file in it if `file` is not NULL. */
 static char *group_path(const struct cgroup_tree *tree, const char *container, const char *file)
 {
     return mem_printf("%s%s%s%s%s", tree->directory, container ? "/container-" : "",
                       container ? container : "", file ? "/" : "", file ? file : "");
 }
 
+/* Returns the tree that has this controller, or NULL. */
 static const struct cgroup_tree *find_tree(const struct cgroup_trees *trees, unsigned controller)
 {
     for (size_t i = 0; i < trees->count; i++)
@@ -66,6 +68,7 @@ static const struct cgroup_tree *find_tree(const struct cgroup_trees *trees, uns
     return NULL;
 }
 
+/* Returns the tree of version 2, or NULL. */
 static const struct cgroup_tree *find_unified(const struct cgroup_trees *trees)
 {
     for (size_t i = 0; i < trees->count; i++)
@@ -103,9 +106,9 @@ static int64_t cgroup_read_number(const struct cgroup_tree *tree, const char *co
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
-/* In version 2 the file cgroup.subtree_control of a group lists the controllers of its child
- * groups. */
-static int pass_on(const struct cgroup_tree *tree, struct err *err)
+/* Enables the tree's controllers for child groups. Only version 2 needs that: the file
+ * cgroup.subtree_control of a group lists the controllers of its child groups. */
+static int enable_for_children(const struct cgroup_tree *tree, struct err *err)
 {
     _cleanup_free_ char *path = group_path(tree, NULL, "cgroup.subtree_control");
     for (unsigned bit = 1; tree->unified && bit <= CGROUP_LAST; bit <<= 1) {
@@ -125,7 +128,7 @@ int cgroup_make(const struct cgroup_trees *pod, const char *container, struct er
         _cleanup_free_ char *path = group_path(tree, container, NULL);
         if (mkdir(path, 0755) < 0 && errno != EEXIST)
             return err_set_errno(err, errno, "cannot make control group '%s'", path);
-        int result = container ? 0 : pass_on(tree, err);
+        int result = container ? 0 : enable_for_children(tree, err);
         if (result < 0)
             return result;
     }
@@ -160,8 +163,8 @@ static int limit_cpu(const struct cgroup_tree *tree, const char *container,
     return file_write_into(path, text, err);
 }
 
-/* Memory and swap together are limited to the same amount, so that swap adds nothing. A kernel that
- * does not count swap has no file for it. */
+/* Limits memory, and memory and swap together, to the same amount, so that swap adds nothing. A
+ * kernel that does not count swap has no file for the second limit. */
 static int limit_memory(const struct cgroup_tree *tree, const char *container, int64_t bytes,
                         struct err *err)
 {
@@ -216,7 +219,8 @@ int64_t cgroup_oom_kills(const struct cgroup_trees *pod, const char *container)
     return kills < 0 ? 0 : kills;
 }
 
-/* Version 2 counts the CPU time of every group, with or without the controller. */
+/* Returns -1 if the kernel does not count the CPU time. Version 2 counts the CPU time of every
+ * group, with or without a controller. */
 static int64_t cpu_ns(const struct cgroup_trees *pod, const char *container)
 {
     const struct cgroup_tree *tree = find_tree(pod, CGROUP_CPUACCT);
@@ -227,6 +231,7 @@ static int64_t cpu_ns(const struct cgroup_trees *pod, const char *container)
     return us < 0 ? -1 : us * 1000;
 }
 
+/* Returns -1 if the kernel does not count the memory. */
 static int64_t working_set(const struct cgroup_trees *pod, const char *container)
 {
     const struct cgroup_tree *tree = find_tree(pod, CGROUP_MEMORY);
@@ -250,6 +255,7 @@ bool cgroup_usage(const struct cgroup_trees *pod, const char *container, struct 
 
 /* ---- Removing -------------------------------------------------------------------------------- */
 
+/* Kills the processes that are in the group itself, except the calling process. */
 static void kill_listed(const char *directory)
 {
     _cleanup_free_ char *path = mem_printf("%s/cgroup.procs", directory);
@@ -262,7 +268,8 @@ static void kill_listed(const char *directory)
         fclose(file);
 }
 
-/* Also removes child groups. After a supervisor was killed, only child groups have processes. */
+/* Removes a group after its child groups. Returns 0, or -1 with errno. Child groups come first,
+ * because the kernel refuses to remove a group that has some. */
 static int remove_directory(const char *directory)
 {
     DIR *entries = opendir(directory);

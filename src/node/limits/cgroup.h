@@ -1,8 +1,8 @@
 /* Creates, limits, enters, reads and removes the control groups of one pod. A pod has one group per
- * usable hierarchy. Below it is one group per container, container-<name>. The prefix avoids
+ * usable hierarchy. In it is one group per container, named container-<name>. The prefix avoids
  * collisions with the kernel's own files, such as "tasks". The pod's supervisor creates and removes
  * the groups. The control process reads their counters and removes groups that a killed supervisor
- * left. */
+ * left. cgroup.c uses the kernel's files; cgroup_text.c writes and parses lists of groups. */
 #ifndef TRAINYARD_NODE_LIMITS_CGROUP_H
 #define TRAINYARD_NODE_LIMITS_CGROUP_H
 
@@ -21,12 +21,14 @@ enum cgroup_controller {
     CGROUP_PIDS = 1 << 3,
     CGROUP_LAST = CGROUP_PIDS,
 };
-const char *cgroup_controller_name(unsigned controller); /* "cpu" */
+/* Returns the kernel's name of one controller, such as "cpu". */
+const char *cgroup_controller_name(unsigned controller);
 
-enum { CGROUP_TREES_MAX = 5 }; /* one per controller of version 1, and version 2 */
+enum { CGROUP_TREES_MAX = 5 }; /* four controllers of version 1, and the hierarchy of version 2 */
 
-/* A directory in one hierarchy, and the controllers it is used for. A group of version 2 without
- * controllers still serves to kill all its processes at once. */
+/* A group in one hierarchy, and the controllers it is used for. A group of version 2 without
+ * controllers is still useful: the kernel counts its CPU time and can kill all its processes at
+ * once. */
 struct cgroup_tree {
     const char *directory;
     unsigned controllers;
@@ -43,40 +45,45 @@ struct cgroup_limits {
     int64_t cpu_shares;   /* weight relative to other groups: 1024 per requested CPU */
     int64_t cpu_quota_us; /* microseconds of CPU time per CGROUP_PERIOD_US */
     int64_t memory_bytes;
-    int64_t pids;
+    int64_t pids; /* processes and threads */
 };
 enum { CGROUP_PERIOD_US = 100 * 1000 };
 
+/* Returns the controllers of all trees together. */
 unsigned cgroup_controllers(const struct cgroup_trees *trees);
-/* Returns the same hierarchies, each directory one level down. */
+/* Sets *ret to the child groups called `name` of the groups in `trees`. Creates nothing. */
 void cgroup_trees_below(struct arena *arena, const struct cgroup_trees *trees, const char *name,
                         struct cgroup_trees *ret);
 
-/* One line per tree: "1 cpu,cpuacct /sys/fs/cgroup/cpu/…". */
+/* Appends one line per tree: VERSION CONTROLLERS DIRECTORY, as in "1 cpu,cpuacct
+ * /sys/fs/cgroup/cpu/…". */
 void cgroup_trees_write(const struct cgroup_trees *trees, struct buf *buf);
 /* Parses the text of cgroup_trees_write(). Modifies the text, which must live as long as `*ret`. */
 int cgroup_trees_parse(char *text, struct cgroup_trees *ret, struct err *err);
-/* The file <pod directory>/cgroups names the pod's groups. The control process writes it before
- * each start of a supervisor, because each `trainyard up` may create groups in another place. */
+/* Writes the file <pod directory>/cgroups, which names the pod's groups. The control process writes
+ * it before each start of a supervisor, because each `trainyard up` may create groups in another
+ * place. */
 int cgroup_trees_store(const char *pod_directory, const struct cgroup_trees *trees,
                        struct err *err);
+/* Reads the file that cgroup_trees_store() writes. Returns 0 with no trees if it does not exist. */
 int cgroup_trees_load(struct arena *arena, const char *pod_directory, struct cgroup_trees *ret,
                       struct err *err);
 
 /* In all functions below, `container` NULL means the pod's own group. */
 
-/* Returns 0 if the group exists already. */
+/* Creates the group in every hierarchy. Returns 0 also if it exists already. */
 int cgroup_make(const struct cgroup_trees *pod, const char *container, struct err *err);
+/* Writes the limits to the group. Ignores a limit if no hierarchy has its controller. */
 int cgroup_limit(const struct cgroup_trees *pod, const char *container,
                  const struct cgroup_limits *limits, struct err *err);
 /* Moves the calling process into the group. Processes that it starts later are in the group too. */
 int cgroup_enter(const struct cgroup_trees *pod, const char *container, struct err *err);
-/* Kills every process in the group and removes it with all groups below. Returns 0 if the group
- * does not exist. */
+/* Kills every process in the group and in its child groups, and removes these groups. Waits at most
+ * about a second per group for killed processes to end. Returns 0 if the group does not exist. */
 int cgroup_remove(const struct cgroup_trees *pod, const char *container, struct err *err);
 
-/* Returns how many processes the kernel has killed because of memory since the group was created.
- */
+/* Returns how many processes of the group the kernel has killed for lack of memory, or 0 if the
+ * kernel does not count them. */
 int64_t cgroup_oom_kills(const struct cgroup_trees *pod, const char *container);
 
 struct cgroup_usage {

@@ -1,4 +1,4 @@
-/* Manages the cluster's own control groups; see limits/cgroup_base.h. */
+/* Creates and removes the cluster's control groups; see limits/cgroup_base.h. */
 #include "node/limits/cgroup_base.h"
 
 #include "base/cleanup.h"
@@ -20,9 +20,9 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-enum { TEXT_MAX = 1024 * 1024, RECORD_MAX = 64 * 1024, SHARES_A_CPU = 1024 };
+enum { TEXT_MAX = 1024 * 1024, RECORD_MAX = 64 * 1024, SHARES_PER_CPU = 1024 };
 
-/* ---- Where groups were made ------------------------------------------------------------------ */
+/* ---- The record ------------------------------------------------------------------------------ */
 
 static char *record_path(const char *state_dir)
 {
@@ -49,8 +49,8 @@ static void read_record(const char *state_dir, struct buf *ret)
     (void)file_read(path, ret, NULL);
 }
 
-/* Adds a group to the record. Must be called before the group is created, so that the record is
- * complete. */
+/* Adds a group to the record, unless the record has it. Must be called before the group is created,
+ * so that no group is missing in the record after a crash. */
 static int cgroup_base_remember(const char *state_dir, const struct cgroup_trees *one,
                                 struct err *err)
 {
@@ -67,7 +67,8 @@ static int cgroup_base_remember(const char *state_dir, const struct cgroup_trees
 
 /* ---- Making ---------------------------------------------------------------------------------- */
 
-static int pass_on(const char *parent, unsigned controller, struct err *err)
+/* Enables a controller of version 2 for the child groups of `parent`. */
+static int enable_for_children_of(const char *parent, unsigned controller, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/cgroup.subtree_control", parent);
     char text[16];
@@ -75,9 +76,9 @@ static int pass_on(const char *parent, unsigned controller, struct err *err)
     return file_write_into(path, text, err);
 }
 
-/* Whether the process runs this program. Such a process is the server itself or the `trainyard up`
- * that waits for it. */
-static bool is_of_us(int pid)
+/* Returns true if the process runs this program. Such a process is the server itself, or the
+ * `trainyard up` that waits for the server. */
+static bool is_own_program(int pid)
 {
     char path[64];
     struct stat own, other;
@@ -86,8 +87,8 @@ static bool is_of_us(int pid)
            own.st_dev == other.st_dev && own.st_ino == other.st_ino;
 }
 
-/* Only the root of the hierarchy may have processes beside child groups with controllers, and only
- * the root has no cgroup.type. */
+/* Returns true if the group may have child groups with controllers. A group with processes may not,
+ * except for the root of the hierarchy. Only the root has no file cgroup.type. */
 static bool may_have_groups(const char *parent)
 {
     _cleanup_free_ char *type = mem_printf("%s/cgroup.type", parent);
@@ -112,15 +113,15 @@ bool cgroup_base_step_aside(const char *state_dir, const char *parent)
         return false;
     char *rest = text.data;
     for (char *pid; (pid = strsep(&rest, "\n"));)
-        if (*pid && is_of_us(atoi(pid)))
+        if (*pid && is_own_program(atoi(pid)))
             (void)file_write_into(to, pid, NULL);
     return may_have_groups(parent);
 }
 
 /* Enables the controllers that the group can pass on to its children, except those in `taken`.
  * Returns the controllers that are enabled now. */
-static unsigned cgroup_base_offered_controllers(const char *state_dir, const char *parent,
-                                                unsigned taken)
+static unsigned cgroup_base_enable_controllers(const char *state_dir, const char *parent,
+                                               unsigned taken)
 {
     _cleanup_free_ char *path = mem_printf("%s/cgroup.controllers", parent);
     _cleanup_buf_ struct buf text;
@@ -133,16 +134,18 @@ static unsigned cgroup_base_offered_controllers(const char *state_dir, const cha
         for (unsigned bit = 1; bit <= CGROUP_LAST; bit <<= 1)
             if (str_eq(word, cgroup_controller_name(bit)) && !(taken & bit))
                 found |= bit;
-    /* The processes must leave the group first: a group with processes passes on cpu and pids
-     * without an error, but its children become threaded groups, which no process can enter. */
+    /* The processes must leave the group first. The kernel enables cpu and pids for the children of
+     * a group with processes without an error, but these children have the type "domain invalid",
+     * and no process can enter them. */
     if (found && !cgroup_base_step_aside(state_dir, parent))
         return 0;
     for (unsigned bit = 1; bit <= CGROUP_LAST; bit <<= 1)
-        if ((found & bit) && pass_on(parent, bit, NULL) < 0)
+        if ((found & bit) && enable_for_children_of(parent, bit, NULL) < 0)
             found &= ~bit;
     return found;
 }
 
+/* Creates the cluster's group in one hierarchy, if the machine allows it. */
 static void cgroup_base_add_place(struct cgroup_base *base, const char *state_dir, const char *name,
                                   const struct cgroup_place *place)
 {
@@ -155,14 +158,14 @@ static void cgroup_base_add_place(struct cgroup_base *base, const char *state_di
         return;
     if (place->unified)
         one.items[0].controllers =
-            cgroup_base_offered_controllers(state_dir, parent, cgroup_controllers(&base->trees));
+            cgroup_base_enable_controllers(state_dir, parent, cgroup_controllers(&base->trees));
     struct err err = ERR_INIT;
     if (cgroup_base_remember(state_dir, &one, &err) < 0 || cgroup_make(&one, NULL, &err) < 0) {
         log_info("cgroups", "%s", err.message);
         return;
     }
-    /* All pods together get a weight of 1024 per processor, relative to the rest of the machine. */
-    const struct cgroup_limits weight = {.cpu_shares = (int64_t)SHARES_A_CPU * get_nprocs()};
+    /* All pods together get a weight of 1024 per processor, relative to other groups. */
+    const struct cgroup_limits weight = {.cpu_shares = (int64_t)SHARES_PER_CPU * get_nprocs()};
     (void)cgroup_limit(&one, NULL, &weight, NULL);
     base->trees.items[base->trees.count++] = one.items[0];
 }
@@ -222,6 +225,7 @@ struct sweep {
     struct buf kept; /* the new text of the record */
 };
 
+/* Returns true if the directory is one of the cluster's groups of this run. */
 static bool is_current(const struct cgroup_base *base, const char *directory)
 {
     for (size_t i = 0; i < base->trees.count; i++)
@@ -305,16 +309,16 @@ int cgroup_base_destroy(const char *state_dir, struct err *err)
 
 /* ---- A pod ----------------------------------------------------------------------------------- */
 
-struct leavings {
+struct stale_groups {
     struct arena *arena;
     const char *uid;
 };
 
-static void remove_leavings(void *context, const struct cgroup_trees *one)
+static void remove_stale_groups(void *context, const struct cgroup_trees *one)
 {
-    struct leavings *leavings = context;
+    struct stale_groups *stale = context;
     struct cgroup_trees pod;
-    cgroup_trees_below(leavings->arena, one, leavings->uid, &pod);
+    cgroup_trees_below(stale->arena, one, stale->uid, &pod);
     (void)cgroup_remove(&pod, NULL, NULL);
 }
 
@@ -322,11 +326,11 @@ int cgroup_base_place_pod(const struct cgroup_base *base, const char *pod_direct
                           const char *uid, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct leavings leavings = {arena, uid};
+    struct stale_groups stale = {arena, uid};
     struct cgroup_trees pod;
     cgroup_trees_below(arena, &base->trees, uid, &pod);
-    remove_leavings(&leavings, &base->trees);
-    each_recorded(base->earlier, arena, remove_leavings, &leavings);
+    remove_stale_groups(&stale, &base->trees);
+    each_recorded(base->earlier, arena, remove_stale_groups, &stale);
     return cgroup_trees_store(pod_directory, &pod, err);
 }
 
@@ -343,9 +347,9 @@ void cgroup_base_remove_pod(const char *pod_directory)
 const char *cgroup_base_advice(const struct cgroup_base *base)
 {
     if (base->privileged)
-        return "this machine shows no writable control group: in a container, start it with a "
-               "writable /sys/fs/cgroup";
-    return "an ordinary user needs a control group of its own for that: start the cluster with "
-           "`systemd-run --user --scope -p Delegate=yes trainyard up` (and `loginctl "
-           "enable-linger`, so that it stays when you log out), or run it as root";
+        return "this machine has no writable control group: if Trainyard runs in a container, "
+               "start that container with a writable /sys/fs/cgroup";
+    return "an ordinary user needs a delegated control group: start the cluster with `systemd-run "
+           "--user --scope -p Delegate=yes trainyard up` (and `loginctl enable-linger`, so that "
+           "the cluster keeps running after you log out), or run it as root";
 }

@@ -1,8 +1,8 @@
 /* Manages the control group that contains the groups of all pods of this cluster. It is named
- * trainyard-<number of the state directory> and exists in each usable hierarchy. The control
- * process creates it before it starts anything else, and removes the groups of pods that no longer
- * exist. <state>/run/cgroups records every place where groups were created, because the next
- * `trainyard up` may start in another place. */
+ * trainyard-<number of the state directory> (state_number.h) and exists in each usable hierarchy.
+ * The control process creates it before it starts another process, and removes the groups of pods
+ * that no longer exist. The file <state>/run/cgroups, called the record, names every place where
+ * groups were created, because the next `trainyard up` may start in another place. */
 #ifndef TRAINYARD_NODE_LIMITS_CGROUP_BASE_H
 #define TRAINYARD_NODE_LIMITS_CGROUP_BASE_H
 
@@ -10,40 +10,45 @@
 
 struct cgroup_base {
     struct arena *arena;
-    struct cgroup_trees trees; /* empty if the machine allows none */
-    const char *earlier;       /* text of <state>/run/cgroups from earlier runs */
-    bool privileged;
+    struct cgroup_trees trees; /* the cluster's groups; none if the machine allows none */
+    const char *earlier;       /* the text of the record before this run */
+    bool privileged;           /* namespace_probe_is_privileged() */
 };
 
-/* Never fails: hierarchies that the machine does not allow are left out. */
+/* Creates the cluster's groups. Never fails: leaves out hierarchies that the machine does not
+ * allow. */
 struct cgroup_base *cgroup_base_open(const char *state_dir, bool privileged);
+/* Frees the object. The groups stay. */
 struct cgroup_base *cgroup_base_free(struct cgroup_base *base);
-/* Copies the base for another thread into the arena. The copy need not be freed. */
+/* Copies the object into the arena, for use by another thread. The copy needs no
+ * cgroup_base_free(). */
 void cgroup_base_copy(struct arena *arena, const struct cgroup_base *base, struct cgroup_base *ret);
 
-/* Moves trainyard's own processes from group `parent` into its child group CGROUP_SELF. In version
- * 2 a group has either processes or child groups with controllers, and `trainyard up` may run in a
- * group that was delegated to this user. Returns true if `parent` can now have child groups with
- * controllers. */
+/* Makes it possible to create child groups with controllers in group `parent` of version 2. Such a
+ * group must have no processes, but `trainyard up` may itself run in a group that was delegated to
+ * this user. So the function moves trainyard's own processes from `parent` into its child group
+ * CGROUP_SELF. Returns false if `parent` has other processes or the move fails. */
 bool cgroup_base_step_aside(const char *state_dir, const char *parent);
 
 /* Removes the groups of pods for which `knows` returns false, and kills the processes in them.
- * Searches the places of this run and of earlier runs. */
+ * Searches all places in the record, and removes places of earlier runs that have no pod left. */
 typedef bool cgroup_base_knows(void *context, const char *uid);
 void cgroup_base_sweep(const char *state_dir, const struct cgroup_base *base,
                        cgroup_base_knows *knows, void *context);
-/* Removes all groups that were ever recorded for this state directory, and kills the processes in
- * them. Returns 0 if there are none. */
+/* Removes all groups in the record, including CGROUP_SELF, and kills the processes in them. Returns
+ * 0 also if there is no record. */
 int cgroup_base_destroy(const char *state_dir, struct err *err);
 
-/* Records where the groups of a pod will be created. Also removes groups that a killed supervisor
- * of that pod left. It searches all recorded places, because the pod's directory, which names the
- * place, may be lost. */
+/* Writes to the pod's directory where the groups of the pod will be created. Also removes groups
+ * that a killed supervisor of that pod left. Searches all places in the record for them, because
+ * the earlier directory of the pod, which names their place, may be lost. */
 int cgroup_base_place_pod(const struct cgroup_base *base, const char *pod_directory,
                           const char *uid, struct err *err);
+/* Removes the groups that the pod's directory names, and kills the processes in them. Logs a
+ * failure. */
 void cgroup_base_remove_pod(const char *pod_directory);
 
-/* Returns advice on how to make this machine enforce limits. */
+/* Returns advice for the user on how to let this machine enforce limits. */
 const char *cgroup_base_advice(const struct cgroup_base *base);
 
 #endif

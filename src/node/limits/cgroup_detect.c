@@ -42,8 +42,8 @@ static unsigned controllers_in(const char *list)
 
 /* Returns this process's group in a hierarchy, "/user.slice/…", or NULL if it is not listed. Lines
  * are NUMBER:CONTROLLERS:PATH, for version 2 "0::PATH". */
-static const char *find_own(struct arena *arena, const char *own_groups, bool unified,
-                            unsigned controllers)
+static const char *find_own_group(struct arena *arena, const char *own_groups, bool unified,
+                                  unsigned controllers)
 {
     for (char *line; (line = next_line(arena, &own_groups));) {
         char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
@@ -51,8 +51,8 @@ static const char *find_own(struct arena *arena, const char *own_groups, bool un
             continue;
         *list++ = '\0';
         *path++ = '\0';
-        bool is_it = unified ? str_eq(line, "0") && !*list : (controllers_in(list) & controllers);
-        if (is_it && path[0] == '/')
+        bool matches = unified ? str_eq(line, "0") && !*list : (controllers_in(list) & controllers);
+        if (matches && path[0] == '/')
             return path;
     }
     return NULL;
@@ -74,8 +74,9 @@ static bool is_of_systemd(const char *path)
     return false;
 }
 
-/* Returns the part of the group's path below the mounted part of the hierarchy. In a container
- * another part may be mounted, and then only its top is usable. */
+/* Returns the part of `path` below `root`, the part of the hierarchy that is mounted. In a
+ * container `path` may be outside of `root`. Then returns "", because only the top of the mount is
+ * usable. */
 static const char *below_root(const char *root, const char *path)
 {
     size_t size = str_eq(root, "/") ? 0 : strlen(root);
@@ -85,6 +86,7 @@ static const char *below_root(const char *root, const char *path)
     return path + size;
 }
 
+/* Returns the path without a final CGROUP_SELF. */
 static const char *without_self(struct arena *arena, const char *path)
 {
     static const char suffix[] = "/" CGROUP_SELF;
@@ -93,7 +95,7 @@ static const char *without_self(struct arena *arena, const char *path)
 }
 
 /* Parses a line of mountinfo: ID PARENT DEVICE ROOT MOUNT-POINT OPTIONS TAG… - TYPE SOURCE
- * SUPER-OPTIONS */
+ * SUPER-OPTIONS. Returns false if it is no hierarchy that this process belongs to. */
 static bool read_mount(char *line, const char *own_groups, struct arena *arena,
                        struct cgroup_place *ret)
 {
@@ -111,14 +113,15 @@ static bool read_mount(char *line, const char *own_groups, struct arena *arena,
     if (!unified && !str_eq(type, "cgroup"))
         return false;
     unsigned controllers = unified ? 0 : controllers_in(options);
-    const char *path = find_own(arena, own_groups, unified, controllers);
+    const char *path = find_own_group(arena, own_groups, unified, controllers);
     if (!path || (!unified && !controllers))
         return false;
     const char *mount = mount_info_unescape(fields[4]);
     *ret = (struct cgroup_place){
         .mount = mount,
-        .own = arena_printf(arena, "%s%s", mount,
-                            without_self(arena, below_root(mount_info_unescape(fields[3]), path))),
+        .group =
+            arena_printf(arena, "%s%s", mount,
+                         without_self(arena, below_root(mount_info_unescape(fields[3]), path))),
         .controllers = controllers,
         .unified = unified,
         .of_systemd = is_of_systemd(path),
@@ -127,8 +130,8 @@ static bool read_mount(char *line, const char *own_groups, struct arena *arena,
     return true;
 }
 
-/* Whether the hierarchy was found before. It may be mounted in several places; the first is used.
- */
+/* Returns true if the hierarchy was found before. A hierarchy may be mounted in several places; the
+ * first one is used. */
 static bool is_known(const struct cgroup_places *places, const struct cgroup_place *place)
 {
     for (size_t i = 0; i < places->count; i++)
@@ -150,5 +153,5 @@ void cgroup_detect(struct arena *arena, const char *own_groups, const char *moun
 
 const char *cgroup_place_parent(const struct cgroup_place *place, bool privileged)
 {
-    return place->of_systemd && privileged ? place->mount : place->own;
+    return place->of_systemd && privileged ? place->mount : place->group;
 }

@@ -1,4 +1,4 @@
-/* Writes and parses control groups as lines of text; see limits/cgroup.h. */
+/* Writes and parses lists of control groups, one per line; see limits/cgroup.h. */
 #include "node/limits/cgroup.h"
 
 #include "base/cleanup.h"
@@ -42,7 +42,8 @@ static int parse_tree(char *text, struct cgroup_trees *trees, struct err *err)
     char *version = strsep(&text, " "), *list = strsep(&text, " ");
     struct cgroup_tree tree = {.unified = str_eq(version, "2"), .directory = text};
     if (!text || text[0] != '/' || (!tree.unified && !str_eq(version, "1")))
-        return err_set(err, ERR_INVALID, "no control group: it is VERSION CONTROLLERS /DIRECTORY");
+        return err_set(err, ERR_INVALID,
+                       "invalid control group: expected VERSION CONTROLLERS /DIRECTORY");
     if (trees->count == CGROUP_TREES_MAX)
         return err_set(err, ERR_TOO_MANY, "more than %d control groups", CGROUP_TREES_MAX);
     int result = parse_controllers(list, &tree.controllers, err);

@@ -9,22 +9,22 @@
 #include <errno.h>
 #include <string.h>
 
-/* The most walks of one place. A walk is repeated if directories were moved meanwhile. */
+/* The maximum of walks through one place. A walk is repeated if a directory was moved during it. */
 enum { WALKS_MAX = 4 };
 
-/* Returns false if there is no such limit. */
+/* Parses a limit. Returns false if `value` is NULL or is not a quantity. */
 static bool read_limit(const struct json *value, struct kube_quantity *ret)
 {
     return value && kube_quantity_from_json(value, ret, NULL) == 0;
 }
 
-/* A volume in memory is limited by the size of its file system. */
+/* Returns true for an emptyDir in memory. Its limit is the size of its file system. */
 static bool is_in_memory(const struct json *volume)
 {
     return str_eq(json_get_string(json_get(volume, "emptyDir"), "medium", ""), "Memory");
 }
 
-/* Finds the limit of a volume. A limit of zero means no limit. */
+/* Finds the limit of a volume. Returns false if there is none. A limit of zero means no limit. */
 static bool volume_limit(const struct json *volume, struct kube_quantity *ret)
 {
     return !is_in_memory(volume) &&
@@ -76,7 +76,7 @@ bool storage_is_limited(const struct json *pod)
     return pod_limit(pod, &limit);
 }
 
-/* ---- where it lies --------------------------------------------------------------------------- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 /* Finds the kind of a volume. Returns false for volumes that do not count. Only emptyDirs on disk,
  * configMap and downwardAPI count. */
@@ -127,7 +127,8 @@ size_t storage_places(struct arena *arena, const struct json *pod, const char *p
 
 /* ---- counting -------------------------------------------------------------------------------- */
 
-/* Log files are named by their container, whose name contains no dot. */
+/* Returns true for a log file of another container. The name of a log file is the container's name,
+ * a dot, and more; a container's name has no dot. */
 static bool is_other_log(const struct storage_place *place, const char *name)
 {
     size_t size = strlen(place->name);
@@ -145,9 +146,10 @@ static int count_entry(void *context, int directory, const char *name, const str
     return 0;
 }
 
-/* Measures one place. Files that cannot be read are not counted, because a pod is evicted only for
- * bytes that were found. If directories were moved meanwhile, the walk is repeated, and the largest
- * result counts. */
+/* Measures one place. `left` is the number of files and directories that may still be visited. If
+ * the walk fails, the bytes that it has counted are the result, because a pod is evicted only for
+ * bytes that were found. If a directory was moved during the walk, the walk is repeated, and the
+ * largest result counts. */
 static void storage_measure_place(struct storage_place *place, size_t *left)
 {
     const size_t allowed = *left;
@@ -182,7 +184,7 @@ void storage_measure(struct storage_place *places, size_t count)
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-/* Sums the used bytes of the volume (`volumes`) or container with this name, or of all places if
+/* Sums the used bytes of the volume (if `volumes`) or container with this name, or of all places if
  * `name` is NULL. */
 static int64_t storage_sum_places(const struct storage_place *places, size_t count, bool volumes,
                                   const char *name)
@@ -230,11 +232,11 @@ static const char *judge_limits(struct arena *arena, const struct json *pod,
     }
     for (size_t i = 0; i < count; i++)
         if (places[i].is_beyond)
-            return arena_printf(
-                arena,
-                "Pod has limits on ephemeral local storage, but too much to be measured: more than "
-                "%d files, directories more than %d deep, or names of more than %d MiB. ",
-                STORAGE_ENTRIES_MAX, STORAGE_DEPTH_MAX, STORAGE_NAMES_MAX >> 20);
+            return arena_printf(arena,
+                                "Pod has limits on ephemeral local storage, but its usage cannot "
+                                "be measured: it has more than %d files, directories nested more "
+                                "than %d deep, or more than %d MiB of file names. ",
+                                STORAGE_ENTRIES_MAX, STORAGE_DEPTH_MAX, STORAGE_NAMES_MAX >> 20);
     return NULL;
 }
 
@@ -246,7 +248,7 @@ static int64_t layer_used(const struct storage_place *places, size_t count, cons
     return 0;
 }
 
-/* Checks containers without a limit: a default limit applies to their files outside of volumes. */
+/* Checks containers without a limit. Returns a reason for eviction, or NULL. */
 static const char *judge_layers(struct arena *arena, const struct json *pod,
                                 const struct storage_place *places, size_t count)
 {
@@ -278,11 +280,10 @@ const char *storage_gap(struct arena *arena, const struct storage_place *places,
 {
     for (size_t i = 0; i < count; i++)
         if (places[i].closed)
-            return arena_printf(
-                arena,
-                "the disk that the pod uses cannot be measured as a whole: %zu directories in "
-                "'%s' cannot be entered by the user that runs the cluster, as their mode says, and "
-                "count for nothing",
-                places[i].closed, places[i].path);
+            return arena_printf(arena,
+                                "the disk usage of the pod cannot be measured completely: the user "
+                                "that runs the cluster has no permission to read %zu directories "
+                                "in '%s', so their contents are not counted",
+                                places[i].closed, places[i].path);
     return NULL;
 }

@@ -8,7 +8,7 @@
 enum { KIB = 1024 };
 static const int64_t KIB_MAX = INT64_MAX / KIB / 4;
 
-/* Returns the number after "name:" at the start of a line; -1 if there is none. */
+/* Returns the number after "name:" at the start of a line, or -1 if there is no such line. */
 static int64_t find_number(const char *text, const char *name)
 {
     size_t size = strlen(name);

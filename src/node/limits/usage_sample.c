@@ -49,7 +49,7 @@ static bool sample_read_text(struct buf *text, const char *path)
     return file_read(path, text, NULL) == 0;
 }
 
-static bool read_of_process(struct buf *text, int64_t pid, const char *file)
+static bool sample_read_process_text(struct buf *text, int64_t pid, const char *file)
 {
     char path[64];
     snprintf(path, sizeof(path), "/proc/%lld/%s", (long long)pid, file);
@@ -61,49 +61,49 @@ static int64_t ticks_to_ns(int64_t ticks)
     return ticks * (SECOND_NS / sysconf(_SC_CLK_TCK));
 }
 
-/* A container that no control group counts: its processes must be found. */
-struct sought {
+/* A container that no control group counts. Its processes are searched among all processes. */
+struct uncounted {
     struct usage_row *row;
-    ino_t space; /* the container's mount namespace, if it has its own */
+    ino_t mount_namespace; /* of the container's first process; 0 if not known or not needed */
 };
 
 struct search {
     struct process_table table;
-    struct sought *sought;
-    pid_t *supervisors; /* one per container; -1 if its first process is gone */
-    size_t count;
-    char **marks; /* one per process of the table; NULL before the mark is read */
+    struct uncounted *uncounted;
+    pid_t *supervisors; /* one per item of `uncounted`; -1 if its first process is gone */
+    size_t count;       /* of `uncounted` */
+    char **marks;       /* one per process of the table; NULL before the mark is read */
 };
 
-static void begin_search(struct search *search, struct usage_sample *sample)
+static void search_begin(struct search *search, struct usage_sample *sample)
 {
     size_t most = sample->rows.count + 1;
-    *search = (struct search){.sought = mem_calloc(most, sizeof(*search->sought)),
+    *search = (struct search){.uncounted = mem_calloc(most, sizeof(*search->uncounted)),
                               .supervisors = mem_calloc(most, sizeof(*search->supervisors))};
     for (size_t i = 0; i < sample->rows.count; i++)
         if (!sample->rows.items[i].is_counted)
-            search->sought[search->count++].row = &sample->rows.items[i];
+            search->uncounted[search->count++].row = &sample->rows.items[i];
     if (search->count)
         process_table_read(&search->table);
     for (size_t i = 0; i < search->count; i++) {
-        const struct usage_row *row = search->sought[i].row;
+        const struct usage_row *row = search->uncounted[i].row;
         const struct process_entry *first = process_table_find(&search->table, (pid_t)row->pid);
         /* A PID that was reused belongs to another process. */
-        bool is_own = first && first->parent == row->supervisor;
-        search->supervisors[i] = is_own ? row->supervisor : -1;
-        search->sought[i].space =
-            row->mark || !is_own ? 0 : process_mount_namespace((pid_t)row->pid);
+        bool is_first = first && first->parent == row->supervisor;
+        search->supervisors[i] = is_first ? row->supervisor : -1;
+        search->uncounted[i].mount_namespace =
+            row->mark || !is_first ? 0 : process_mount_namespace((pid_t)row->pid);
     }
     search->marks = mem_calloc(search->table.all.count + 1, sizeof(*search->marks));
 }
 
-static void end_search(struct search *search)
+static void search_end(struct search *search)
 {
     for (size_t i = 0; i < search->table.all.count; i++)
         free(search->marks[i]);
     free(search->marks);
     process_table_release(&search->table);
-    free(search->sought);
+    free(search->uncounted);
     free(search->supervisors);
 }
 
@@ -122,46 +122,49 @@ static const char *mark_of(const struct search *search, const struct process_ent
 
 /* Returns the container of an exec command. `top` is its first process: a child of the supervisor,
  * but not a container's first process. The container is found by its mount namespace or its mark.
- * If neither can be read and the pod has only one container, that container is returned. */
+ * If neither can be read, and only one container of the pod is in the search, returns that one. */
 static struct usage_row *row_of_command(const struct search *search,
                                         const struct process_entry *process,
                                         const struct process_entry *top)
 {
     const char *mark = NULL; /* read only if a container has marks */
-    ino_t space = process_mount_namespace(process->pid);
+    ino_t mount_namespace = process_mount_namespace(process->pid);
     struct usage_row *last = NULL;
-    size_t beside = 0;
+    size_t candidates = 0;
     for (size_t i = 0; i < search->count; i++) {
-        const struct sought *sought = &search->sought[i];
+        const struct uncounted *uncounted = &search->uncounted[i];
         if (search->supervisors[i] != top->parent)
             continue;
-        if (sought->row->mark)
+        if (uncounted->row->mark)
             mark = mark_of(search, top);
-        if (sought->row->mark ? str_eq(mark, sought->row->mark) : space && space == sought->space)
-            return sought->row;
-        last = sought->row;
-        beside++;
+        if (uncounted->row->mark ? str_eq(mark, uncounted->row->mark)
+                                 : mount_namespace && mount_namespace == uncounted->mount_namespace)
+            return uncounted->row;
+        last = uncounted->row;
+        candidates++;
     }
-    bool is_told = mark ? mark[0] != '\0' : space != 0;
-    return beside == 1 && !is_told ? last : NULL;
+    bool is_identified = mark ? mark[0] != '\0' : mount_namespace != 0;
+    return candidates == 1 && !is_identified ? last : NULL;
 }
 
-/* Returns the container of a process: usually the container whose first process is an ancestor. */
+/* Returns the row of the container that the process belongs to, or NULL. It is usually the
+ * container whose first process is an ancestor of the process. */
 static struct usage_row *row_of(const struct search *search, const struct process_entry *process)
 {
     const struct process_entry *top =
         process_table_climb(&search->table, process, search->supervisors, search->count);
     for (size_t i = 0; top && i < search->count; i++)
-        if (search->supervisors[i] == top->parent && search->sought[i].row->pid == top->pid)
-            return search->sought[i].row;
+        if (search->supervisors[i] == top->parent && search->uncounted[i].row->pid == top->pid)
+            return search->uncounted[i].row;
     return top ? row_of_command(search, process, top) : NULL;
 }
 
-/* Reads all processes of the machine once, for all containers. */
+/* Adds the usage of running processes to the rows of their containers. Reads all processes of the
+ * machine once, for all containers. */
 static void count_processes(struct usage_sample *sample, struct buf *text)
 {
     struct search search;
-    begin_search(&search, sample);
+    search_begin(&search, sample);
     for (size_t i = 0; i < search.table.all.count; i++) {
         const struct process_entry *process = &search.table.all.items[i];
         struct usage_row *row = row_of(&search, process);
@@ -169,11 +172,11 @@ static void count_processes(struct usage_sample *sample, struct buf *text)
         if (!row)
             continue;
         row->usage.cpu_ns += ticks_to_ns(process->ticks);
-        if (read_of_process(text, process->pid, "status") &&
+        if (sample_read_process_text(text, process->pid, "status") &&
             usage_read_process_memory(text->data, &bytes))
             row->usage.memory_bytes += bytes;
     }
-    end_search(&search);
+    search_end(&search);
 }
 
 void usage_sample_finish(struct usage_sample *sample)
@@ -194,10 +197,10 @@ void usage_sample_finish(struct usage_sample *sample)
     sample->wall_ms = (int64_t)wall.tv_sec * 1000 + wall.tv_nsec / 1000000;
 }
 
-/* ---- Two samples ----------------------------------------------------------------------------- */
+/* ---- The difference of two samples ----------------------------------------------------------- */
 
-/* Returns the CPU time in the earlier sample. A container that is not in that sample has started
- * later, so all its CPU time is new. */
+/* Returns the container's CPU time in the earlier sample. A container that is not in that sample
+ * has started later, so all its CPU time is new. */
 static int64_t time_before(const struct usage_sample *before, const struct usage_row *row)
 {
     for (size_t i = 0; i < before->rows.count; i++) {
@@ -211,8 +214,7 @@ static int64_t time_before(const struct usage_sample *before, const struct usage
 static struct engine_usage sample_cpu_rate(int64_t before_ns, const struct cgroup_usage *now,
                                            int64_t window_ns)
 {
-    /* CPU time of processes that have ended between the samples may be missing, so `now` may be
-     * smaller. */
+    /* The CPU time of processes that have ended between the samples may be missing in `now`. */
     int64_t used = now->cpu_ns > before_ns ? now->cpu_ns - before_ns : 0;
     return (struct engine_usage){(int64_t)((double)used / (double)window_ns * (double)SECOND_NS),
                                  now->memory_bytes};

@@ -13,8 +13,9 @@ void node_log_writer_init(struct node_log_writer *writer, const char *stream)
     writer->pending = 0;
 }
 
-static void log_writer_put_line(struct node_log_writer *writer, int64_t wall_ns, char tag,
-                                struct buf *records)
+/* Appends the pending output as one record. `tag` is 'F' or 'P'. */
+static void log_writer_put_record(struct node_log_writer *writer, int64_t wall_ns, char tag,
+                                  struct buf *records)
 {
     time_t seconds = (time_t)(wall_ns / 1000000000);
     struct tm utc;
@@ -44,9 +45,9 @@ void node_log_writer_add(struct node_log_writer *writer, int64_t wall_ns, const 
         data += piece;
         size -= piece;
         if (cut) {
-            log_writer_put_line(writer, wall_ns, 'P', records);
+            log_writer_put_record(writer, wall_ns, 'P', records);
         } else if (newline) {
-            log_writer_put_line(writer, wall_ns, 'F', records);
+            log_writer_put_record(writer, wall_ns, 'F', records);
             data++;
             size--;
         }
@@ -56,10 +57,11 @@ void node_log_writer_add(struct node_log_writer *writer, int64_t wall_ns, const 
 void node_log_writer_finish(struct node_log_writer *writer, int64_t wall_ns, struct buf *records)
 {
     if (writer->pending)
-        log_writer_put_line(writer, wall_ns, 'P', records);
+        log_writer_put_record(writer, wall_ns, 'P', records);
 }
 
-/* Returns the next word of the line, or NULL. */
+/* Returns the word at `*at` and moves `*at` behind the blank after it. Returns NULL if there is no
+ * such word. */
 static const char *take_word(const char **at, const char *end, size_t *ret_size)
 {
     const char *start = *at;

@@ -19,7 +19,7 @@
 
 enum { TRIES_MAX = 100 };
 
-typedef VEC(int64_t) part_list; /* numbers in ascending order */
+typedef VEC(int64_t) number_list; /* the numbers of the numbered files, in ascending order */
 
 static int log_files_compare(const void *a, const void *b)
 {
@@ -27,9 +27,9 @@ static int log_files_compare(const void *a, const void *b)
     return *first < *second ? -1 : *first > *second;
 }
 
-static part_list list_parts(const char *path)
+static number_list list_numbers(const char *path)
 {
-    part_list parts = {0};
+    number_list numbers = {0};
     _cleanup_free_ char *directory = mem_strdup(path);
     char *name = strrchr(directory, '/');
     *name++ = '\0';
@@ -39,19 +39,19 @@ static part_list list_parts(const char *path)
         int64_t number;
         if (strncmp(entry->d_name, name, size) == 0 && entry->d_name[size] == '.' &&
             str_to_int64(entry->d_name + size + 1, 1, INT64_MAX, &number, NULL) == 0)
-            vec_push(&parts, number);
+            vec_push(&numbers, number);
     }
     if (entries)
         closedir(entries);
-    if (parts.count)
-        qsort(parts.items, parts.count, sizeof(*parts.items), log_files_compare);
-    return parts;
+    if (numbers.count)
+        qsort(numbers.items, numbers.count, sizeof(*numbers.items), log_files_compare);
+    return numbers;
 }
 
-static int open_part(const char *path, int64_t number)
+static int open_numbered(const char *path, int64_t number)
 {
-    _cleanup_free_ char *part = mem_printf("%s.%lld", path, (long long)number);
-    return open(part, O_RDONLY | O_CLOEXEC);
+    _cleanup_free_ char *file = mem_printf("%s.%lld", path, (long long)number);
+    return open(file, O_RDONLY | O_CLOEXEC);
 }
 
 bool node_log_files_same(int a, int b)
@@ -61,40 +61,40 @@ bool node_log_files_same(int a, int b)
            first.st_dev == second.st_dev;
 }
 
-/* Returns the index of the open file among the parts, or their number if it is none of them. */
-static size_t find_part(const char *path, const part_list *parts, int fd)
+/* Returns the index of the open file in the list, or the length of the list if it is not one of the
+ * numbered files. */
+static size_t find_index_of(const char *path, const number_list *numbers, int fd)
 {
-    for (size_t i = 0; i < parts->count; i++) {
-        _cleanup_fd_ int part = open_part(path, parts->items[i]);
-        if (part >= 0 && node_log_files_same(part, fd))
+    for (size_t i = 0; i < numbers->count; i++) {
+        _cleanup_fd_ int file = open_numbered(path, numbers->items[i]);
+        if (file >= 0 && node_log_files_same(file, fd))
             return i;
     }
-    return parts->count;
+    return numbers->count;
 }
 
-/* Makes one attempt to find the next file; returns false if it must be repeated. The newest file
- * is opened before the parts are listed: if it is renamed in between, its number in the list
- * identifies it. */
+/* Makes one attempt to find the next file. Returns false if the attempt must be repeated. Sets *ret
+ * to a descriptor of the next file, or to -1 if there is none. The current file is opened before
+ * the numbered files are listed. If it gets a number in between, its number is in the list. */
 static bool log_files_try_next(const char *path, int fd, int *ret)
 {
     _cleanup_fd_ int newest = open(path, O_RDONLY | O_CLOEXEC);
-    part_list parts = list_parts(path);
-    size_t own = find_part(path, &parts, fd);
+    number_list numbers = list_numbers(path);
+    size_t index = find_index_of(path, &numbers, fd);
     bool done = true;
     *ret = -1;
-    if (own + 1 < parts.count) {
-        *ret = open_part(path, parts.items[own + 1]);
+    if (index + 1 < numbers.count) {
+        *ret = open_numbered(path, numbers.items[index + 1]);
         done = *ret >= 0;
-    } else if (newest >= 0 && own < parts.count) {
+    } else if (newest >= 0 && index < numbers.count) {
         done = !node_log_files_same(newest, fd);
         *ret = done ? TAKE_FD(newest) : -1;
     } else if (newest >= 0 && !node_log_files_same(newest, fd)) {
-        /* The file was removed before it was read to its end. Continues with the oldest remaining
-         * file. */
-        *ret = parts.count ? open_part(path, parts.items[0]) : TAKE_FD(newest);
+        /* The open file was removed. Continues with the oldest remaining file. */
+        *ret = numbers.count ? open_numbered(path, numbers.items[0]) : TAKE_FD(newest);
         done = *ret >= 0;
     }
-    vec_release(&parts);
+    vec_release(&numbers);
     return done;
 }
 
@@ -117,8 +117,8 @@ bool node_log_files_go_on(const char *path, struct node_log_place *place)
         ;
     if (next < 0)
         return false;
-    /* If there is a next file, this one does not grow any more. But it may have grown since the
-     * last read. */
+    /* If there is a next file, the open file does not grow any more. But it may have grown since
+     * the previous read. */
     if (log_files_size_of(place->fd) > place->size) {
         close(next);
         return true;
@@ -128,20 +128,21 @@ bool node_log_files_go_on(const char *path, struct node_log_place *place)
     return true;
 }
 
-/* Goes back from the newest file until enough lines are found. */
-static void find_tail(const char *path, const part_list *parts, int64_t lines, int *fd,
+/* Goes back from the newest file until `lines` lines are found. Replaces `*fd`, and sets *offset to
+ * the start of these lines. */
+static void find_tail(const char *path, const number_list *numbers, int64_t lines, int *fd,
                       int64_t *offset)
 {
     struct stat info;
     bool is_newest = true;
-    size_t left = find_part(path, parts, *fd); /* the file may have been renamed just now */
+    size_t left = find_index_of(path, numbers, *fd); /* the file may have been renamed just now */
     for (;;) {
         int64_t wanted = lines;
         *offset =
             fstat(*fd, &info) < 0 ? 0 : node_log_tail_offset(*fd, info.st_size, is_newest, &lines);
         if (lines <= 0 || wanted == 0 || left == 0)
             return;
-        int older = open_part(path, parts->items[--left]);
+        int older = open_numbered(path, numbers->items[--left]);
         if (older < 0)
             return; /* this file and all older ones were removed meanwhile */
         close(*fd);
@@ -157,17 +158,17 @@ int node_log_files_open(const char *path, int64_t tail_lines, struct node_log_pl
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return err_set_errno(err, errno, "cannot open '%s'", path);
-    part_list parts = list_parts(path);
+    number_list numbers = list_numbers(path);
     if (tail_lines >= 0) {
-        find_tail(path, &parts, tail_lines, &fd, &offset);
+        find_tail(path, &numbers, tail_lines, &fd, &offset);
     } else {
-        int oldest = parts.count ? open_part(path, parts.items[0]) : -1;
+        int oldest = numbers.count ? open_numbered(path, numbers.items[0]) : -1;
         if (oldest >= 0) {
             close(fd);
             fd = oldest;
         }
     }
-    vec_release(&parts);
+    vec_release(&numbers);
     *ret = (struct node_log_place){.fd = fd, .offset = offset};
     return 0;
 }

@@ -1,7 +1,7 @@
-/* Reads the log files of one run of a container: numbered parts, oldest first, and the current
- * file. While a reader works, the supervisor may rename the current file or remove the oldest
- * (step/log.h). A reader with an open file still finds the next one. It reads no file twice and
- * skips no existing file. */
+/* Reads the log files of one run of a container: numbered files, oldest first, and the current file
+ * without a number. While a reader works, the supervisor may give the current file a number or
+ * remove the oldest file (step/log.h). A reader still finds the file that follows its open file. It
+ * reads no file twice and skips no existing file. Used by log/stream.c. */
 #ifndef TRAINYARD_NODE_LOG_FILES_H
 #define TRAINYARD_NODE_LOG_FILES_H
 
@@ -12,22 +12,24 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* A position in the log files. The caller closes `fd`. */
 struct node_log_place {
     int fd;
-    int64_t offset; /* the first byte that is not consumed; the reader advances it */
-    int64_t size;   /* size of the file just before the last read */
+    int64_t offset; /* the first byte that is not consumed yet; the caller advances it */
+    int64_t size;   /* the size of the file just before the previous read */
 };
 
 /* Opens the oldest file at offset 0. If `tail_lines` is not negative, opens the place where the
- * last `tail_lines` lines begin instead. */
+ * last `tail_lines` lines begin instead. `path` is the current file. */
 int node_log_files_open(const char *path, int64_t tail_lines, struct node_log_place *ret,
                         struct err *err);
 
-/* Like pread() at the place. */
+/* Reads at the place, like pread(). Does not change `offset`. */
 ssize_t node_log_files_read(struct node_log_place *place, void *data, size_t size);
 
-/* Must be called at the end of a file. Moves to the next file, but stays in this file if it has
- * grown since the last read. Returns false if there is no next file yet. */
+/* Must be called after a read that reached the end of the file. Moves to the next file, but stays
+ * in this file if it has grown since that read. Returns true if there is more to read, or false if
+ * there is no next file yet. */
 bool node_log_files_go_on(const char *path, struct node_log_place *place);
 
 /* Returns true if both descriptors refer to the same file. */

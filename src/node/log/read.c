@@ -1,4 +1,4 @@
-/* Reads a container's log; see log/read.h. */
+/* Chooses runs, finds the last lines and converts records; see log/read.h. */
 #include "node/log/read.h"
 
 #include "node/log/container_log.h"
@@ -11,11 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A record begins with a time and a stream name, both of fixed size. */
+/* The offset of the tag (F or P) in a record. The time and the stream name before it have a fixed
+ * size. */
 enum { TAG_OFFSET = sizeof("2026-11-15T02:00:00.123456789Z stdout ") - 1 };
 
-/* Sets the error for a container that has not started. The pod's status names the reason; without a
- * status, the reason is ContainerCreating. */
+/* Sets the error for a container that has not started. The reason is that of the pod's status, or
+ * ContainerCreating if the status has none. */
 static int waits_to_start(const struct json *pod, const char *container, struct err *err)
 {
     const struct json *waiting =
@@ -32,7 +33,7 @@ int node_log_choose_run(const struct container_state *state, const struct json *
 {
     if (!state || (state->phase == CONTAINER_WAITING && !state->last.known))
         return waits_to_start(pod, container, err);
-    /* A container that waits for its next run has no newer log than that of the last run. */
+    /* A container that waits for its next run has only logs of its previous runs. */
     int64_t run = state->phase == CONTAINER_WAITING ? state->restarts - 1 : state->restarts;
     if (previous && !state->last.known)
         return err_set(err, ERR_BAD_REQUEST,
@@ -42,14 +43,15 @@ int node_log_choose_run(const struct container_state *state, const struct json *
     return 0;
 }
 
+/* Returns true for an F record. `record` is the offset of the record in the file. */
 static bool ends_line(int fd, int64_t record)
 {
     char tag;
     return pread(fd, &tag, 1, record + TAG_OFFSET) == 1 && tag == 'F';
 }
 
-/* Goes back over the records. Each F record ends a line. In the newest file, the last record ends a
- * line too. */
+/* Goes back over the records. Each F record ends a line. In the newest file, the last record counts
+ * as the end of a line too. */
 int64_t node_log_tail_offset(int fd, int64_t size, bool is_newest, int64_t *lines)
 {
     const int64_t wanted = *lines;

@@ -1,5 +1,5 @@
-/* Streams a container's log to API clients; see log/stream.h. Files are read on the loop thread, in
- * pieces. They were written recently on this machine, so they are in the page cache. */
+/* Streams a container's log to API clients; see log/stream.h. Reads the files on the loop thread,
+ * in pieces. The files were written on this machine, so they are usually in the page cache. */
 #include "node/log/stream.h"
 
 #include "base/cleanup.h"
@@ -18,7 +18,7 @@
 
 enum {
     PIECE_MAX = 64 * 1024, /* bytes per read; more than the longest record */
-    /* Bytes that the client has not received yet. Above this limit, reading pauses. */
+    /* Reading pauses while more bytes than this wait to be sent. */
     PENDING_MAX = 1024 * 1024,
 };
 
@@ -29,14 +29,15 @@ struct node_log_stream {
     char *directory, *container;
     int64_t run;
     bool follow, timestamps;
-    int64_t since_ms, left; /* `left`: bytes that may still be sent; -1 means no limit */
-    struct node_log_place place;
-    int last_fd; /* the file that was newest when the request came */
-    bool run_ended;
-    struct loop_task again;
-    uv_fs_event_t log_watch, state_watch;
-    bool watching;
-    int open_handles;
+    int64_t since_ms;            /* records before this time are left out */
+    int64_t bytes_left;          /* bytes that may still be sent; -1 means no limit */
+    struct node_log_place place; /* the next byte to read */
+    int newest_fd;               /* the file that was newest when the request came */
+    bool run_ended;              /* the container has written all of this log */
+    struct loop_task next_piece; /* sends the next piece */
+    uv_fs_event_t log_watch;     /* watches the newest file, if the client follows */
+    uv_fs_event_t state_watch;   /* watches the pod's directory, if the client follows */
+    int open_handles;            /* watches that libuv has not closed yet */
 };
 
 void node_log_streams_init(struct node_log_streams *streams, struct loop *loop)
@@ -58,12 +59,12 @@ static void on_handle_closed(uv_handle_t *handle)
 static void log_stream_drop(struct node_log_stream *stream)
 {
     list_remove(&stream->link);
-    loop_defer_cancel(stream->owner->loop, &stream->again);
+    loop_defer_cancel(stream->owner->loop, &stream->next_piece);
     if (stream->place.fd >= 0)
         close(stream->place.fd);
-    if (stream->last_fd >= 0)
-        close(stream->last_fd);
-    stream->place.fd = stream->last_fd = -1;
+    if (stream->newest_fd >= 0)
+        close(stream->newest_fd);
+    stream->place.fd = stream->newest_fd = -1;
     uv_close((uv_handle_t *)&stream->log_watch, on_handle_closed);
     uv_close((uv_handle_t *)&stream->state_watch, on_handle_closed);
 }
@@ -85,6 +86,7 @@ void node_log_streams_release(struct node_log_streams *streams)
 
 static void on_log_change(uv_fs_event_t *handle, const char *filename, int events, int status);
 
+/* Reads the pod's state file to find whether the run has ended. */
 static bool has_run_ended(const struct node_log_stream *stream)
 {
     _cleanup_pod_state_ struct pod_state state = {0};
@@ -102,12 +104,13 @@ static void watch_newest(struct node_log_stream *stream)
     (void)uv_fs_event_start(&stream->log_watch, on_log_change, path, 0);
 }
 
-/* Continues with the next file, if any. Called when a file is read to its end. A client that does
- * not follow stops at the file that was newest when its request came. */
+/* Continues with the next file. Called when a file is read to its end. Returns false if there is no
+ * next file yet. A client that does not follow gets no file that is newer than its
+ * request. */
 static bool log_stream_go_on(struct node_log_stream *stream)
 {
     _cleanup_free_ char *path = pod_log_path(stream->directory, stream->container, stream->run);
-    if (!stream->follow && node_log_files_same(stream->place.fd, stream->last_fd))
+    if (!stream->follow && node_log_files_same(stream->place.fd, stream->newest_fd))
         return false;
     if (!node_log_files_go_on(path, &stream->place))
         return false;
@@ -116,7 +119,7 @@ static bool log_stream_go_on(struct node_log_stream *stream)
     return true;
 }
 
-/* Sends one piece. Returns false if the file has no more data now. */
+/* Sends one piece. Returns false if the file has no complete record now. */
 static bool send_piece(struct node_log_stream *stream)
 {
     char data[PIECE_MAX];
@@ -128,32 +131,34 @@ static bool send_piece(struct node_log_stream *stream)
     size_t used = node_log_render(data, (size_t)got, stream->timestamps, stream->since_ms, &text);
     stream->place.offset += (int64_t)used;
     size_t size = text.size;
-    if (stream->left >= 0 && (int64_t)size > stream->left)
-        size = (size_t)stream->left;
-    if (stream->left >= 0)
-        stream->left -= (int64_t)size;
+    if (stream->bytes_left >= 0 && (int64_t)size > stream->bytes_left)
+        size = (size_t)stream->bytes_left;
+    if (stream->bytes_left >= 0)
+        stream->bytes_left -= (int64_t)size;
     if (size)
         http_write(stream->exchange, text.data, size);
     return used > 0;
 }
 
+/* Sends one piece, and then waits for the client, for the loop or for a change of the log. Ends the
+ * stream if everything was sent. */
 static void log_stream_pump(struct node_log_stream *stream)
 {
     if (http_pending(stream->exchange) > PENDING_MAX)
         return; /* the drain callback continues */
-    /* `run_ended` is checked before the file is read. If the run has ended, the file already has
-     * everything that the container wrote. */
+    /* `run_ended` must be read before the file. If the run has ended, the file has everything that
+     * the container has written. */
     bool ended = stream->run_ended || !stream->follow;
     bool more = send_piece(stream) || log_stream_go_on(stream);
-    if (stream->left == 0 || (!more && ended))
+    if (stream->bytes_left == 0 || (!more && ended))
         log_stream_finish(stream);
     else if (more)
-        loop_defer(stream->owner->loop, &stream->again);
+        loop_defer(stream->owner->loop, &stream->next_piece);
 }
 
-static void on_again(struct loop_task *task)
+static void on_next_piece(struct loop_task *task)
 {
-    log_stream_pump(CONTAINER_OF(task, struct node_log_stream, again));
+    log_stream_pump(CONTAINER_OF(task, struct node_log_stream, next_piece));
 }
 
 static void on_log_change(uv_fs_event_t *handle, const char *filename, int events, int status)
@@ -183,18 +188,18 @@ static void on_log_stream_drain(struct http_exchange *exchange)
 static int open_log(struct node_log_stream *stream, int64_t tail_lines, struct err *err)
 {
     _cleanup_free_ char *path = pod_log_path(stream->directory, stream->container, stream->run);
-    stream->last_fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (stream->last_fd < 0 || node_log_files_open(path, tail_lines, &stream->place, err) < 0)
+    stream->newest_fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (stream->newest_fd < 0 || node_log_files_open(path, tail_lines, &stream->place, err) < 0)
         return err_set_errno(err, errno, "cannot open the log of container '%s'",
                              stream->container);
     if (!stream->follow)
         return 0;
-    /* Both are watched before anything is read, so that no change is missed. */
+    /* The log and the state are watched before either is read, so that no change is missed. */
     if (uv_fs_event_start(&stream->log_watch, on_log_change, path, 0) < 0 ||
         uv_fs_event_start(&stream->state_watch, on_state_change, stream->directory, 0) < 0)
         return err_set(err, ERR_UNAVAILABLE,
-                       "cannot follow the log: this machine has no inotify watch left (raise "
-                       "sysctl fs.inotify.max_user_watches)");
+                       "cannot follow the log: no inotify watch or instance is left (raise sysctl "
+                       "fs.inotify.max_user_watches or fs.inotify.max_user_instances)");
     stream->run_ended = has_run_ended(stream);
     return 0;
 }
@@ -213,10 +218,10 @@ void node_log_streams_add(struct node_log_streams *streams, struct http_exchange
         .follow = options->follow,
         .timestamps = options->timestamps,
         .since_ms = options->since_ms,
-        .left = options->limit_bytes > 0 ? options->limit_bytes : -1,
+        .bytes_left = options->limit_bytes > 0 ? options->limit_bytes : -1,
         .place.fd = -1,
-        .last_fd = -1,
-        .again.callback = on_again,
+        .newest_fd = -1,
+        .next_piece.callback = on_next_piece,
         .open_handles = 2,
     };
     list_push(&streams->list, &stream->link);

@@ -1,6 +1,7 @@
-/* Streams a container's log to an API client. The records of its files are converted to lines and
- * filtered. A stream that follows ends when the container's run has ended and everything is sent.
- * If a client reads slowly, reading the file pauses. */
+/* Streams the log of one run of a container to an API client. Converts the records of the log files
+ * to lines and filters them. With the option `follow`, a stream ends when the run has ended and its
+ * log was sent. Reading pauses while the client receives slowly. runtime_backend.c calls it on the
+ * loop thread. */
 #ifndef TRAINYARD_NODE_LOG_STREAM_H
 #define TRAINYARD_NODE_LOG_STREAM_H
 
@@ -15,10 +16,11 @@ struct node_log_streams {
 };
 
 void node_log_streams_init(struct node_log_streams *streams, struct loop *loop);
-/* Ends every stream. */
+/* Ends the response of every stream. */
 void node_log_streams_release(struct node_log_streams *streams);
 
-/* Answers the exchange with the log of run `run` of a container. */
+/* Answers the exchange with the log of run `run` of a container. `directory` is the pod's
+ * directory. Returns at once; the stream ends itself later. */
 void node_log_streams_add(struct node_log_streams *streams, struct http_exchange *exchange,
                           const char *directory, int64_t run,
                           const struct engine_pod_logs *options);

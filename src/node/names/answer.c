@@ -7,7 +7,9 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-enum { ALIASES_MAX = 8 }; /* most aliases that are followed; a chain may be a cycle */
+/* Aliases that are followed per query. A limit is needed, because a chain of aliases may be a
+ * cycle. */
+enum { ALIASES_MAX = 8 };
 
 #define CLUSTER_DOMAIN "cluster.local"
 
@@ -18,6 +20,7 @@ static const char *const ZONES[] = {
     CLUSTER_DOMAIN, "svc", "pod", "localhost", "244.10.in-addr.arpa", "96.10.in-addr.arpa",
 };
 
+/* Returns true if the name is the zone or is in the zone. */
 static bool ends_in(const char *name, const char *zone)
 {
     size_t size = strlen(name), tail = strlen(zone);
@@ -25,6 +28,7 @@ static bool ends_in(const char *name, const char *zone)
            (size == tail || name[size - tail - 1] == '.');
 }
 
+/* Returns the zone that the name is in, or NULL. */
 static const char *zone_of(const char *name)
 {
     for (size_t i = 0; i < ARRAY_SIZE(ZONES); i++)
@@ -33,7 +37,7 @@ static const char *zone_of(const char *name)
     return NULL;
 }
 
-/* Parses a pod's name, which contains its address: "10-244-1-2.default.pod.cluster.local". */
+/* Parses a pod's name, which contains the pod's address: "10-244-1-2.default.pod.cluster.local". */
 static bool read_pod_name(const char *name, struct in_addr *ret)
 {
     char text[INET_ADDRSTRLEN];
@@ -48,10 +52,10 @@ static bool read_pod_name(const char *name, struct in_addr *ret)
     return inet_pton(AF_INET, text, ret) == 1;
 }
 
-/* Returns the entry of the name, or NULL. The entry of a pod or of localhost is not in the table;
- * it is made in `*own` and `*address`. */
+/* Returns the entry of the name, or NULL. The table has no entries of pods and of localhost. They
+ * are built in `*built` and `*address`. */
 static const struct names_entry *answer_find_entry(const struct names_table *table,
-                                                   const char *name, struct names_entry *own,
+                                                   const char *name, struct names_entry *built,
                                                    struct in_addr *address)
 {
     char whole[DNS_NAME_MAX + sizeof("." CLUSTER_DOMAIN)];
@@ -61,12 +65,12 @@ static const struct names_entry *answer_find_entry(const struct names_table *tab
     memcpy(whole, name, size + 1);
     if (ends_in(name, "svc") || ends_in(name, "pod"))
         memcpy(whole + size, "." CLUSTER_DOMAIN, sizeof("." CLUSTER_DOMAIN));
-    *own = (struct names_entry){.name = name, .addresses = address, .address_count = 1};
+    *built = (struct names_entry){.name = name, .addresses = address, .address_count = 1};
     if (str_eq(name, "localhost"))
         address->s_addr = htonl(INADDR_LOOPBACK);
     else if (!read_pod_name(whole, address))
         return names_table_find(table, whole);
-    return own;
+    return built;
 }
 
 static bool answer_wants_type(const struct dns_query *query, enum dns_type type)
@@ -94,20 +98,21 @@ static void add_records(struct dns_answer *answer, const struct names_table *tab
     }
 }
 
-static void add_learnt(struct dns_answer *answer, const struct names_learnt *learnt)
+/* Adds the addresses in the reply of another server. */
+static void add_outside_reply(struct dns_answer *answer, const struct names_outside_reply *outside)
 {
-    struct dns_reply reply = learnt->reply;
+    struct dns_reply reply = outside->reply;
     for (struct dns_record record; dns_reply_next(&reply, &record);) {
         if (record.type == answer->query->type &&
             record.size ==
                 (record.type == DNS_A ? sizeof(struct in_addr) : sizeof(struct in6_addr)))
-            dns_answer_data(answer, learnt->name, record.type, record.ttl, record.data,
+            dns_answer_data(answer, outside->name, record.type, record.ttl, record.data,
                             record.size);
     }
     answer->is_cut = answer->is_cut || reply.is_cut;
 }
 
-/* Copies an alias, without a final dot. */
+/* Copies an alias without a final dot. Returns false if it is not a valid name. */
 static bool take_alias(const char *alias, char ret[DNS_NAME_MAX + 1])
 {
     size_t size = strlen(alias);
@@ -120,15 +125,17 @@ static bool take_alias(const char *alias, char ret[DNS_NAME_MAX + 1])
     return dns_is_name(ret);
 }
 
-/* Follows aliases until a name has records of the query's type. Returns true if the caller must ask
- * another server for the last name: it is outside of the cluster, `learnt` has no reply about it,
- * and the query is for an address. */
+/* Adds the aliases from the query's name to a name that is no alias, and the records of that name.
+ * Sets `name` to the last name of this chain. Returns true if the caller must ask another server
+ * for it: the name is outside of the cluster, `outside` has no reply about it, and the query is for
+ * an address. */
 static bool answer_follow_alias(struct dns_answer *answer, const struct names_table *table,
-                                const struct names_entry *entry, const struct names_learnt *learnt,
+                                const struct names_entry *entry,
+                                const struct names_outside_reply *outside,
                                 char name[DNS_NAME_MAX + 1])
 {
     const struct dns_query *query = answer->query;
-    struct names_entry own;
+    struct names_entry built;
     struct in_addr address;
     str_copy(name, DNS_NAME_MAX + 1, query->name);
     for (int hops = 0; entry && entry->alias && hops < ALIASES_MAX; hops++) {
@@ -139,34 +146,34 @@ static bool answer_follow_alias(struct dns_answer *answer, const struct names_ta
         memcpy(name, next, sizeof(next));
         if (query->type == DNS_CNAME || query->type == DNS_ANY)
             return false; /* the query is for the alias itself */
-        entry = answer_find_entry(table, name, &own, &address);
+        entry = answer_find_entry(table, name, &built, &address);
     }
     if (entry)
         add_records(answer, table, entry, name);
-    else if (learnt && str_eq(learnt->name, name))
-        add_learnt(answer, learnt);
+    else if (outside && str_eq(outside->name, name))
+        add_outside_reply(answer, outside);
     else
         return !zone_of(name) && (query->type == DNS_A || query->type == DNS_AAAA);
     return false;
 }
 
 enum names_verdict names_answer(const struct names_table *table, const struct dns_query *query,
-                                const struct names_learnt *learnt, void *data, size_t max,
+                                const struct names_outside_reply *outside, void *data, size_t max,
                                 size_t *ret_size, char ret_alias[DNS_NAME_MAX + 1])
 {
     const char *zone = query->is_unusual ? NULL : zone_of(query->name);
-    struct names_entry own;
+    struct names_entry built;
     struct in_addr address;
     const struct names_entry *entry =
-        query->is_unusual ? NULL : answer_find_entry(table, query->name, &own, &address);
+        query->is_unusual ? NULL : answer_find_entry(table, query->name, &built, &address);
     if (!zone && (!entry || (!entry->alias && !entry->address_count)))
         return NAMES_OUTSIDE; /* also for a parent of a name of the cluster, such as "internal" */
     struct dns_answer answer;
     dns_answer_begin(&answer, query, data, max);
-    if (answer_follow_alias(&answer, table, entry, learnt, ret_alias) && !learnt)
+    if (answer_follow_alias(&answer, table, entry, outside, ret_alias) && !outside)
         return NAMES_ALIAS_OUTSIDE;
     if (answer.counts[DNS_ANSWERS] == 0 && !answer.is_cut)
-        dns_answer_nothing(&answer, zone ? zone : query->name);
+        dns_answer_soa(&answer, zone ? zone : query->name);
     *ret_size = dns_answer_end(&answer, entry ? DNS_NOERROR : DNS_NXDOMAIN, true);
     return NAMES_ANSWERED;
 }

@@ -1,5 +1,5 @@
-/* Writes names of services into the hosts files of pods; see names/host_names.h. Files are written
- * in place, because the containers have them mounted. */
+/* Computes the names of services for pods with hostNetwork, and updates the hosts files of these
+ * pods; see names/host_names.h. */
 #include "node/names/host_names.h"
 
 #include "node/node_object.h"
@@ -22,8 +22,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HOSTS_MAX = 4 * 1024 * 1024, SOON_MS = 20 };
+enum {
+    HOSTS_MAX = 4 * 1024 * 1024, /* bytes of a hosts file */
+    SOON_MS = 20,                /* after a change; further changes in this time are included */
+};
 
+/* The line of a hosts file after which the lines about services begin. */
 #define MARK "# services\n"
 
 struct host_names {
@@ -33,6 +37,7 @@ struct host_names {
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
+/* Returns true for a headless service with a selector. */
 static bool is_headless(const struct json *service)
 {
     const struct json *spec = json_get(service, "spec");
@@ -47,6 +52,7 @@ static bool host_names_is_shown(const struct json *service, const struct json *p
            kube_condition_is_true(pod, "Ready");
 }
 
+/* Returns the line for an address. Pods in the service's own namespace get its short name too. */
 static const char *make_line(struct arena *arena, const char *namespace_,
                              const struct json *service, const char *address)
 {
@@ -87,7 +93,7 @@ char *host_names_lines(struct arena *arena, const char *namespace_,
                 vec_push(&lines, make_line(arena, namespace_, service, pods->addresses[k]));
         }
     }
-    if (lines.count > 1) /* informers have no order */
+    if (lines.count > 1) /* an informer returns objects in no particular order */
         qsort(lines.items, lines.count, sizeof(lines.items[0]), compare_lines);
     buf_init(&text, HOSTS_MAX);
     for (size_t i = 0; i < lines.count; i++)
@@ -98,6 +104,7 @@ char *host_names_lines(struct arena *arena, const char *namespace_,
 
 /* ---- Objects --------------------------------------------------------------------------------- */
 
+/* Returns the index of the pod's node in node_names, or -1. */
 static int node_number(const struct host_names *names, const struct json *pod)
 {
     const char *node = json_get_string(json_get(pod, "spec"), "nodeName", "");
@@ -190,16 +197,16 @@ static void host_names_refresh(struct loop_timer *timer)
     struct host_names *names = CONTAINER_OF(timer, struct host_names, timer);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct host_names_pods pods = list_pods(names, arena);
-    const char *namespace_ = NULL, *lines = NULL; /* pods of one namespace are mostly adjacent */
+    const char *namespace_ = NULL; /* the namespace of the previous pod, which `lines` is for */
+    const char *lines = NULL;
 
     for (size_t i = 0; i < pods.count; i++) {
         const char *uid = kube_meta_uid(pods.pods[i]);
         const char *path = arena_printf(arena, "%s/pods/%s/hosts", names->options.state_dir, uid);
         struct err err = ERR_INIT;
 
-        if (!str_is_dns_subdomain(uid) ||
-            !file_exists(path)) /* the pod's file does not exist yet */
-            continue;
+        if (!str_is_dns_subdomain(uid) || !file_exists(path))
+            continue; /* the planner has not written the pod's file yet */
         if (!lines || !str_eq(namespace_, kube_meta_namespace(pods.pods[i]))) {
             namespace_ = kube_meta_namespace(pods.pods[i]);
             lines = lines_for(names, arena, namespace_, &pods);

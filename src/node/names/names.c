@@ -1,4 +1,4 @@
-/* Collects the names of the cluster; see names/names.h. */
+/* Computes the names of the cluster; see names/names.h. */
 #include "node/names/names.h"
 
 #include "base/str.h"
@@ -27,6 +27,7 @@ static void add_port(struct names_table *table, const char *service, const struc
         names_entry_add_port(table, entry, (uint16_t)number, target);
 }
 
+/* Adds the PTR record of an address. */
 static void add_pointer(struct names_table *table, struct in_addr address, const char *name)
 {
     const uint8_t *octets = (const uint8_t *)&address.s_addr;
@@ -37,10 +38,10 @@ static void add_pointer(struct names_table *table, struct in_addr address, const
         names_entry_add_pointer(table, entry, name);
 }
 
-/* Returns the name of one endpoint of a service: its host name, or its address written as a name.
- */
-static const char *host_name(struct names_table *table, const struct json *address,
-                             const char *service)
+/* Returns the name of one endpoint of a service. Its first label is the endpoint's host name, or
+ * its address with dashes. */
+static const char *endpoint_name(struct names_table *table, const struct json *address,
+                                 const char *service)
 {
     const char *host = json_get_string(address, "hostname", "");
     char *dashed = arena_strdup(table->arena, json_get_string(address, "ip", ""));
@@ -49,13 +50,14 @@ static const char *host_name(struct names_table *table, const struct json *addre
     return arena_printf(table->arena, "%s.%s", host[0] ? host : dashed, service);
 }
 
-static void names_add_place(struct names_table *table, struct names_entry *service,
-                            const struct json *address, const struct json *ports, bool headless)
+/* Adds the names of one endpoint. `ports` are those of its subset. */
+static void names_add_endpoint(struct names_table *table, struct names_entry *service,
+                               const struct json *address, const struct json *ports, bool headless)
 {
     struct in_addr ip;
     if (inet_pton(AF_INET, json_get_string(address, "ip", ""), &ip) != 1)
         return;
-    const char *name = host_name(table, address, service->name);
+    const char *name = endpoint_name(table, address, service->name);
     struct names_entry *entry = names_table_add(table, name);
     if (entry)
         names_entry_add_address(table, entry, ip);
@@ -77,7 +79,7 @@ static void add_service(struct names_table *table, const struct service_table_so
     struct names_entry *entry =
         names_table_add(table, arena_printf(table->arena, "%s.%s.svc.cluster.local",
                                             kube_meta_name(service), kube_meta_namespace(service)));
-    struct in_addr own;
+    struct in_addr cluster_ip;
     if (!entry)
         return;
     if (str_eq(json_get_string(spec, "type", ""), "ExternalName")) {
@@ -88,10 +90,10 @@ static void add_service(struct names_table *table, const struct service_table_so
         entry->alias = dns_is_name(alias) ? alias : NULL;
         return;
     }
-    bool headless = inet_pton(AF_INET, json_get_string(spec, "clusterIP", ""), &own) != 1;
+    bool headless = inet_pton(AF_INET, json_get_string(spec, "clusterIP", ""), &cluster_ip) != 1;
     if (!headless) {
-        names_entry_add_address(table, entry, own);
-        add_pointer(table, own, entry->name);
+        names_entry_add_address(table, entry, cluster_ip);
+        add_pointer(table, cluster_ip, entry->name);
         JSON_EACH (port, json_get(spec, "ports")) {
             add_port(table, entry->name, port, entry->name);
         }
@@ -100,7 +102,7 @@ static void add_service(struct names_table *table, const struct service_table_so
         source->endpoints(source->context, kube_meta_namespace(service), kube_meta_name(service));
     JSON_EACH (subset, json_get(endpoints, "subsets")) {
         JSON_EACH (address, json_get(subset, "addresses")) {
-            names_add_place(table, entry, address, json_get(subset, "ports"), headless);
+            names_add_endpoint(table, entry, address, json_get(subset, "ports"), headless);
         }
     }
 }

@@ -1,7 +1,9 @@
 /* Computes the table of names from Services and Endpoints, by the DNS specification of Kubernetes.
  * The name of a service has its cluster IP. The name of a headless service has the addresses of its
- * endpoints. The name of an ExternalName service is an alias. Each named port has an SRV record.
- * Each cluster IP and each endpoint of a headless service has a PTR record. Pure. */
+ * endpoints. The name of an ExternalName service is an alias. Each endpoint has a name below the
+ * name of its service. Each named port has an SRV record. Each cluster IP and each endpoint of a
+ * headless service has a PTR record. The name kubernetes.docker.internal has the address of the
+ * API. Pure. names/service.c sends the table to the responder. */
 #ifndef TRAINYARD_NODE_NAMES_NAMES_H
 #define TRAINYARD_NODE_NAMES_NAMES_H
 

@@ -1,4 +1,4 @@
-/* Reads resolv.conf; see names/resolvers.h. */
+/* Parses resolv.conf; see names/resolvers.h. */
 #include "node/names/resolvers.h"
 
 #include <arpa/inet.h>
@@ -29,7 +29,7 @@ static const char *resolvers_value_of(const char *line, size_t size, const char 
     return at;
 }
 
-/* Parses an address. The address "fe80::1%eth0" is valid only on the link eth0. */
+/* Parses an address. In "fe80::1%eth0", eth0 is the link on which the address is valid. */
 static bool resolvers_parse_address(const char *value, size_t size, struct resolver *ret)
 {
     char text[INET6_ADDRSTRLEN + 1 + IF_NAMESIZE];
@@ -84,7 +84,7 @@ const char *resolvers_search(const char *text, size_t *ret_size)
     return found;
 }
 
-/* Returns N of the word "name:N", or `found` if there is no such word. */
+/* Returns N of the last word `name:N`, at most `max`, or `found` if there is no such word. */
 static int option_of(const char *words, size_t size, const char *name, int found, int max)
 {
     size_t name_size = strlen(name);

@@ -10,42 +10,41 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PACKETS_A_TURN = 64 };
+enum { PACKETS_PER_EVENT = 64 }; /* so that other sockets get their turn */
 
 int64_t responder_now_ms(const struct responder *responder)
 {
     return responder->options.now_ms ? responder->options.now_ms() : epoll_watch_now_ms();
 }
 
-size_t responder_answer_max(const struct responder_asker *asker, const struct dns_query *query)
+size_t responder_answer_max(const struct responder_client *client, const struct dns_query *query)
 {
-    return asker->over_tcp ? DNS_TCP_MAX : dns_query_udp_max(query);
+    return client->over_tcp ? DNS_TCP_MAX : dns_query_udp_max(query);
 }
 
-/* Sends an answer. If that fails, the answer is lost, and the client asks again. */
-void responder_say(struct responder *responder, const struct responder_asker *asker,
-                   const void *data, size_t size)
+void responder_send(struct responder *responder, const struct responder_client *client,
+                    const void *data, size_t size)
 {
     if (size == 0)
         return;
-    if (asker->over_tcp && asker->line)
-        responder_line_say(asker->line, data, size);
-    else if (!asker->over_tcp)
+    if (client->over_tcp && client->connection)
+        responder_connection_send(client->connection, data, size);
+    else if (!client->over_tcp)
         (void)!sendto(responder->options.udp_fd, data, size, MSG_NOSIGNAL,
-                      (const struct sockaddr *)&asker->peer, sizeof(asker->peer));
+                      (const struct sockaddr *)&client->peer, sizeof(client->peer));
 }
 
-void responder_refuse(struct responder *responder, const struct responder_asker *asker,
+void responder_refuse(struct responder *responder, const struct responder_client *client,
                       const struct dns_query *query, enum dns_rcode rcode, bool is_cut)
 {
     struct dns_answer answer;
-    dns_answer_begin(&answer, query, responder->scratch, responder_answer_max(asker, query));
+    dns_answer_begin(&answer, query, responder->scratch, responder_answer_max(client, query));
     answer.is_cut = answer.is_cut || is_cut;
-    responder_say(responder, asker, responder->scratch, dns_answer_end(&answer, rcode, false));
+    responder_send(responder, client, responder->scratch, dns_answer_end(&answer, rcode, false));
 }
 
-void responder_take(struct responder *responder, const struct responder_asker *asker,
-                    const void *data, size_t size)
+void responder_handle(struct responder *responder, const struct responder_client *client,
+                      const void *data, size_t size)
 {
     struct dns_query query;
     enum dns_rcode rcode;
@@ -54,19 +53,19 @@ void responder_take(struct responder *responder, const struct responder_asker *a
     if (!dns_query_read(data, size, &query, &rcode))
         return;
     if (rcode != DNS_NOERROR) {
-        responder_refuse(responder, asker, &query, rcode, false);
+        responder_refuse(responder, client, &query, rcode, false);
         return;
     }
     switch (names_answer(&responder->table, &query, NULL, responder->scratch,
-                         responder_answer_max(asker, &query), &answer_size, alias)) {
+                         responder_answer_max(client, &query), &answer_size, alias)) {
     case NAMES_ANSWERED:
-        responder_say(responder, asker, responder->scratch, answer_size);
+        responder_send(responder, client, responder->scratch, answer_size);
         break;
     case NAMES_OUTSIDE:
-        responder_forward(responder, asker, &query, size, NULL);
+        responder_forward(responder, client, &query, size, NULL);
         break;
     case NAMES_ALIAS_OUTSIDE:
-        responder_forward(responder, asker, &query, size, alias);
+        responder_forward(responder, client, &query, size, alias);
         break;
     }
 }
@@ -75,15 +74,17 @@ static void on_udp(struct epoll_watch *watch, uint32_t events)
 {
     struct responder *responder = CONTAINER_OF(watch, struct responder, udp);
     (void)events;
-    for (int i = 0; i < PACKETS_A_TURN; i++) {
+    for (int i = 0; i < PACKETS_PER_EVENT; i++) {
         uint8_t query[RESPONDER_QUERY_MAX];
-        struct responder_asker asker = {0};
-        socklen_t peer_size = sizeof(asker.peer);
+        struct responder_client client = {0};
+        socklen_t peer_size = sizeof(client.peer);
         ssize_t size = recvfrom(responder->options.udp_fd, query, sizeof(query), 0,
-                                (struct sockaddr *)&asker.peer, &peer_size);
-        if (size < 0) /* no packet is left, or the kernel reports that an earlier answer failed */
+                                (struct sockaddr *)&client.peer, &peer_size);
+        /* An error means that no packet is left, or reports that an earlier answer was not
+         * delivered. */
+        if (size < 0)
             return;
-        responder_take(responder, &asker, query, (size_t)size);
+        responder_handle(responder, &client, query, (size_t)size);
     }
 }
 
@@ -114,7 +115,7 @@ struct responder *responder_free(struct responder *responder)
 {
     if (!responder)
         return NULL;
-    responder_lines_end(responder);
+    responder_connections_end(responder);
     responder_forwards_end(responder);
     names_table_release(&responder->table);
     if (responder->options.udp_fd >= 0)
@@ -133,17 +134,19 @@ void responder_set(struct responder *responder, struct names_table *table)
     *table = (struct names_table){0};
 }
 
-static void responder_bring_forward(int64_t *deadline, int64_t other)
+/* Lowers the deadline to `other` if that is earlier. 0 means no deadline. */
+static void responder_take_earlier(int64_t *deadline, int64_t other)
 {
     if (other && (!*deadline || other < *deadline))
         *deadline = other;
 }
 
+/* Returns the milliseconds until the next deadline, or -1 if there is none. */
 static int until_deadline(const struct responder *responder)
 {
     int64_t deadline = responder->accept_ms;
-    responder_bring_forward(&deadline, responder_lines_deadline(responder));
-    responder_bring_forward(&deadline, responder_forwards_deadline(responder));
+    responder_take_earlier(&deadline, responder_connections_deadline(responder));
+    responder_take_earlier(&deadline, responder_forwards_deadline(responder));
     int64_t left = deadline - responder_now_ms(responder);
     return !deadline ? -1 : left > 0 ? (int)left : 0;
 }
@@ -156,7 +159,7 @@ void responder_run(struct responder *responder, int timeout_ms, const sigset_t *
     epoll_watch_turn(responder->epoll_fd, timeout_ms, mask);
     int64_t now = responder_now_ms(responder);
     responder_forwards_expire(responder, now);
-    responder_lines_expire(responder, now);
-    responder_forwards_bury(responder);
-    responder_lines_bury(responder);
+    responder_connections_expire(responder, now);
+    responder_forwards_free_ended(responder);
+    responder_connections_free_closed(responder);
 }

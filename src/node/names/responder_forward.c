@@ -1,8 +1,8 @@
 /* Forwards queries for names outside of the cluster to the machine's name servers, one server after
- * the other. Each attempt has another random message ID and another port, so that a host that
+ * the other. Each attempt has another random message ID and another local port, so that a host that
  * cannot see the query cannot forge the answer. Queries use UDP. If an answer is too long for UDP
- * and the client uses TCP, the query is repeated over TCP. This process is in the machine's
- * network, so names that resolve on the machine resolve in pods. */
+ * and the client uses TCP, the query is repeated over TCP. The process of the responder is in the
+ * machine's network, so names that resolve on the machine resolve in pods. */
 #include "node/names/responder_internal.h"
 
 #include "base/buf.h"
@@ -18,34 +18,37 @@
 
 enum {
     TRIES_MAX = 3,
-    TRY_MS = 1500, /* per attempt; the C library in a pod waits 5 s in total */
-    REPLY_MAX = 4096,
+    TRY_MS = 1500,    /* per attempt; the C library in a pod repeats its query after 5 s */
+    REPLY_MAX = 4096, /* bytes of a reply over UDP, and of one read over TCP */
 };
 
+/* A forwarded query. */
 struct forward {
     struct epoll_watch watch;
     struct list_link link;
     struct responder *responder;
-    struct responder_asker asker;
-    uint8_t *query; /* as received */
+    struct responder_client client;
+    uint8_t *query; /* the query as the client has sent it */
     size_t query_size;
     /* The target of an alias of the cluster. "" if the query is forwarded unchanged. */
     char name[DNS_NAME_MAX + 1];
     /* The message to the server, after a prefix for its length, which only TCP needs. */
-    uint8_t asked[RESPONDER_PREFIX + DNS_ASK_MAX];
-    size_t asked_size;                        /* size of the message, without its length */
+    uint8_t message[RESPONDER_PREFIX + DNS_QUERY_MAX];
+    size_t message_size;                      /* size of the message without the prefix */
     struct resolver resolvers[RESOLVERS_MAX]; /* a copy of the list at the start of this query */
     size_t resolver_count;
-    int tries;
-    bool over_tcp, connecting;
-    struct buf in; /* bytes of the reply so far, for TCP */
-    int fd;        /* the socket to the server, or -1 */
-    bool is_dead;  /* freed later, because epoll may still report events for it */
-    int64_t deadline_ms;
+    int tries;           /* attempts so far */
+    bool over_tcp;       /* the current attempt uses TCP */
+    bool connecting;     /* the TCP connection to the server is not established yet */
+    struct buf in;       /* bytes of the reply so far, for TCP */
+    int fd;              /* the socket to the server, or -1 */
+    bool has_ended;      /* in responder->ended_forwards */
+    int64_t deadline_ms; /* of the current attempt */
 };
 
 /* ---- the machine's name servers -------------------------------------------------------------- */
 
+/* Reads resolv.conf again if it has changed. */
 static void read_resolvers(struct responder *responder)
 {
     struct file_stamp stamp;
@@ -67,9 +70,9 @@ static void read_resolvers(struct responder *responder)
             htons(responder->options.port); /* sin6_port has the same offset */
 }
 
-/* ---- one question ---------------------------------------------------------------------------- */
+/* ---- a query --------------------------------------------------------------------------------- */
 
-static void hang_up(struct forward *forward)
+static void forward_close_socket(struct forward *forward)
 {
     if (forward->fd < 0)
         return;
@@ -78,47 +81,51 @@ static void hang_up(struct forward *forward)
     forward->fd = -1;
 }
 
+/* Ends the query. It is freed later, because epoll may still report events for it. */
 static void forward_end(struct forward *forward)
 {
     struct responder *responder = forward->responder;
-    if (forward->is_dead) /* the client's connection was closed while the answer was sent */
+    if (forward->has_ended) /* the client's connection was closed while the answer was sent */
         return;
-    hang_up(forward);
-    forward->is_dead = true;
+    forward_close_socket(forward);
+    forward->has_ended = true;
     list_remove(&forward->link);
-    list_append(&responder->dead_forwards, &forward->link);
+    list_append(&responder->ended_forwards, &forward->link);
     responder->forward_count--;
-    if (forward->asker.line)
-        responder_line_done(forward->asker.line);
+    if (forward->client.connection)
+        responder_connection_end_wait(forward->client.connection);
 }
 
 static struct dns_query query_of(const struct forward *forward)
 {
     struct dns_query query;
     enum dns_rcode rcode;
-    (void)dns_query_read(forward->query, forward->query_size, &query,
-                         &rcode); /* the query was valid when it came */
+    /* Cannot fail: the query was valid when it was received. */
+    (void)dns_query_read(forward->query, forward->query_size, &query, &rcode);
     return query;
 }
 
+/* Answers the client with SERVFAIL, and ends the query. */
 static void forward_fail(struct forward *forward)
 {
     const struct dns_query query = query_of(forward);
-    responder_refuse(forward->responder, &forward->asker, &query, DNS_SERVFAIL, false);
+    responder_refuse(forward->responder, &forward->client, &query, DNS_SERVFAIL, false);
     forward_end(forward);
 }
 
+/* Returns the server of the current attempt. */
 static const struct resolver *resolver_of(const struct forward *forward)
 {
     return &forward->resolvers[(size_t)(forward->tries - 1) % forward->resolver_count];
 }
 
-/* Opens a new socket to the server, with a new random local port. */
-static bool forward_dial(struct forward *forward, bool over_tcp)
+/* Opens a new socket to the server, with a new random local port. Over UDP, also sends the message.
+ * Returns false on failure. */
+static bool forward_connect(struct forward *forward, bool over_tcp)
 {
     const struct resolver *resolver = resolver_of(forward);
     struct responder *responder = forward->responder;
-    hang_up(forward);
+    forward_close_socket(forward);
     forward->over_tcp = forward->connecting = over_tcp;
     forward->watch.added = false;
     buf_clear(&forward->in);
@@ -127,7 +134,7 @@ static bool forward_dial(struct forward *forward, bool over_tcp)
     if (forward->fd < 0 ||
         (connect(forward->fd, &resolver->any, resolver->size) < 0 && errno != EINPROGRESS) ||
         (!over_tcp &&
-         send(forward->fd, forward->asked + RESPONDER_PREFIX, forward->asked_size, 0) < 0) ||
+         send(forward->fd, forward->message + RESPONDER_PREFIX, forward->message_size, 0) < 0) ||
         !epoll_watch_set(responder->epoll_fd, forward->fd, &forward->watch,
                          over_tcp ? EPOLLOUT : EPOLLIN))
         return false;
@@ -137,83 +144,89 @@ static bool forward_dial(struct forward *forward, bool over_tcp)
     return true;
 }
 
-static void draw_number(struct forward *forward)
+/* Writes the message to the server, with a new random ID. */
+static void forward_write_message(struct forward *forward)
 {
     const struct dns_query query = query_of(forward);
     uint16_t id;
     rand_secure(&id, sizeof(id));
-    forward->asked_size = dns_query_pass_on(&query, forward->name[0] ? forward->name : NULL, id,
-                                            forward->asked + RESPONDER_PREFIX);
-    forward->asked[0] = (uint8_t)(forward->asked_size >> 8);
-    forward->asked[1] = (uint8_t)forward->asked_size;
+    forward->message_size = dns_query_pass_on(&query, forward->name[0] ? forward->name : NULL, id,
+                                              forward->message + RESPONDER_PREFIX);
+    forward->message[0] = (uint8_t)(forward->message_size >> 8);
+    forward->message[1] = (uint8_t)forward->message_size;
 }
 
+/* Asks the next server. After the last attempt, answers the client with SERVFAIL. */
 static void forward_try_next(struct forward *forward)
 {
     while (forward->tries < TRIES_MAX && forward->resolver_count) {
         forward->tries++;
-        draw_number(forward);
-        if (forward_dial(forward, false))
+        forward_write_message(forward);
+        if (forward_connect(forward, false))
             return;
     }
     forward_fail(forward);
 }
 
-/* ---- its answer ------------------------------------------------------------------------------ */
+/* ---- the reply ------------------------------------------------------------------------------- */
 
-static void pass_back(struct forward *forward, const struct dns_query *query, uint8_t *data,
-                      size_t size)
+/* Sends the server's reply to the client, with the ID of the client's query. */
+static void forward_send_reply(struct forward *forward, const struct dns_query *query,
+                               uint8_t *data, size_t size)
 {
-    if (size > responder_answer_max(&forward->asker, query)) {
-        responder_refuse(forward->responder, &forward->asker, query, DNS_NOERROR, true);
+    if (size > responder_answer_max(&forward->client, query)) {
+        responder_refuse(forward->responder, &forward->client, query, DNS_NOERROR, true);
         return;
     }
     memcpy(data, forward->query, sizeof(query->id));
-    responder_say(forward->responder, &forward->asker, data, size);
+    responder_send(forward->responder, &forward->client, data, size);
 }
 
-/* Answers a query for an alias of the cluster with the name server's reply, if the alias still
- * exists. */
+/* Answers a query for an alias of the cluster with the alias and the server's reply. Answers with
+ * SERVFAIL if the alias does not exist any more. */
 static void answer_alias(struct forward *forward, const struct dns_query *query,
                          const struct dns_reply *reply)
 {
     struct responder *responder = forward->responder;
-    const struct names_learnt learnt = {forward->name, *reply};
+    const struct names_outside_reply outside = {forward->name, *reply};
     char alias[DNS_NAME_MAX + 1];
     size_t size;
-    if (names_answer(&responder->table, query, &learnt, responder->scratch,
-                     responder_answer_max(&forward->asker, query), &size, alias) == NAMES_ANSWERED)
-        responder_say(responder, &forward->asker, responder->scratch, size);
+    if (names_answer(&responder->table, query, &outside, responder->scratch,
+                     responder_answer_max(&forward->client, query), &size, alias) == NAMES_ANSWERED)
+        responder_send(responder, &forward->client, responder->scratch, size);
     else
-        responder_refuse(responder, &forward->asker, query, DNS_SERVFAIL, false);
+        responder_refuse(responder, &forward->client, query, DNS_SERVFAIL, false);
 }
 
-static bool is_helpless(enum dns_rcode rcode)
+/* Returns true if another server may know more. */
+static bool is_server_failure(enum dns_rcode rcode)
 {
     return rcode == DNS_SERVFAIL || rcode == DNS_REFUSED || rcode == DNS_NOTIMP;
 }
 
-/* Handles a packet from the server. Returns false, and ignores the packet, if it does not answer
- * the query. */
-static bool take_reply(struct forward *forward, uint8_t *data, size_t size)
+/* Handles a packet from the server. Returns false, and ignores the packet, if it is no reply to the
+ * message. */
+static bool forward_handle_reply(struct forward *forward, uint8_t *data, size_t size)
 {
     struct dns_reply reply;
-    if (!dns_reply_read(data, size, forward->asked + RESPONDER_PREFIX, forward->asked_size, &reply))
+    if (!dns_reply_read(data, size, forward->message + RESPONDER_PREFIX, forward->message_size,
+                        &reply))
         return false;
-    if (is_helpless(reply.rcode) && forward->tries < TRIES_MAX && forward->resolver_count > 1) {
+    if (is_server_failure(reply.rcode) && forward->tries < TRIES_MAX &&
+        forward->resolver_count > 1) {
         forward_try_next(forward);
         return true;
     }
-    if (reply.is_cut && !forward->over_tcp && forward->asker.over_tcp) {
-        if (!forward_dial(forward, true))
+    if (reply.is_cut && !forward->over_tcp && forward->client.over_tcp) {
+        if (!forward_connect(forward, true))
             forward_try_next(forward);
         return true;
     }
     const struct dns_query query = query_of(forward);
     if (!forward->name[0])
-        pass_back(forward, &query, data, size);
-    else if (is_helpless(reply.rcode))
-        responder_refuse(forward->responder, &forward->asker, &query, DNS_SERVFAIL, false);
+        forward_send_reply(forward, &query, data, size);
+    else if (is_server_failure(reply.rcode))
+        responder_refuse(forward->responder, &forward->client, &query, DNS_SERVFAIL, false);
     else
         answer_alias(forward, &query, &reply);
     forward_end(forward);
@@ -225,17 +238,17 @@ static void on_udp_reply(struct forward *forward)
     uint8_t data[REPLY_MAX];
     ssize_t size = recv(forward->fd, data, sizeof(data), 0);
     if (size >= 0)
-        (void)take_reply(forward, data, (size_t)size);
-    else if (errno != EAGAIN && errno != EINTR) /* no server listens there */
+        (void)forward_handle_reply(forward, data, (size_t)size);
+    else if (errno != EAGAIN && errno != EINTR) /* for example, no server listens at this address */
         forward_try_next(forward);
 }
 
 static void on_tcp_reply(struct forward *forward)
 {
-    size_t size = RESPONDER_PREFIX + forward->asked_size;
+    size_t size = RESPONDER_PREFIX + forward->message_size;
     if (forward->connecting) {
         forward->connecting = false;
-        if (send(forward->fd, forward->asked, size, MSG_NOSIGNAL) != (ssize_t)size ||
+        if (send(forward->fd, forward->message, size, MSG_NOSIGNAL) != (ssize_t)size ||
             !epoll_watch_set(forward->responder->epoll_fd, forward->fd, &forward->watch, EPOLLIN))
             forward_try_next(forward);
         return;
@@ -254,7 +267,7 @@ static void on_tcp_reply(struct forward *forward)
         return;
     size_t length = (size_t)data[0] << 8 | data[1];
     if (forward->in.size - RESPONDER_PREFIX >= length &&
-        !take_reply(forward, data + RESPONDER_PREFIX, length))
+        !forward_handle_reply(forward, data + RESPONDER_PREFIX, length))
         forward_try_next(forward);
 }
 
@@ -262,7 +275,7 @@ static void on_reply(struct epoll_watch *watch, uint32_t events)
 {
     struct forward *forward = CONTAINER_OF(watch, struct forward, watch);
     (void)events;
-    if (forward->is_dead)
+    if (forward->has_ended)
         return;
     if (forward->over_tcp)
         on_tcp_reply(forward);
@@ -270,21 +283,21 @@ static void on_reply(struct epoll_watch *watch, uint32_t events)
         on_udp_reply(forward);
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- all queries ----------------------------------------------------------------------------- */
 
-void responder_forward(struct responder *responder, const struct responder_asker *asker,
+void responder_forward(struct responder *responder, const struct responder_client *client,
                        const struct dns_query *query, size_t query_size, const char *name)
 {
     read_resolvers(responder);
     if (responder->resolver_count == 0 || responder->forward_count == RESPONDER_FORWARDS_MAX ||
-        (asker->line && !responder_line_wait(asker->line))) {
-        responder_refuse(responder, asker, query, DNS_SERVFAIL, false);
+        (client->connection && !responder_connection_begin_wait(client->connection))) {
+        responder_refuse(responder, client, query, DNS_SERVFAIL, false);
         return;
     }
     struct forward *forward = mem_zalloc(sizeof(*forward));
     forward->watch.on_event = on_reply;
     forward->responder = responder;
-    forward->asker = *asker;
+    forward->client = *client;
     forward->fd = -1;
     forward->query = memcpy(mem_alloc(query_size), query->data, query_size);
     forward->query_size = query_size;
@@ -298,12 +311,13 @@ void responder_forward(struct responder *responder, const struct responder_asker
     forward_try_next(forward);
 }
 
-void responder_forwards_forget(struct responder *responder, const struct responder_line *line)
+void responder_forwards_drop(struct responder *responder,
+                             const struct responder_connection *connection)
 {
     LIST_EACH_SAFE (struct forward, forward, &responder->forwards, link) {
-        if (forward->asker.line != line)
+        if (forward->client.connection != connection)
             continue;
-        forward->asker.line = NULL;
+        forward->client.connection = NULL;
         forward_end(forward);
     }
 }
@@ -321,19 +335,19 @@ int64_t responder_forwards_deadline(const struct responder *responder)
     return first ? first->deadline_ms : 0;
 }
 
-void responder_forwards_bury(struct responder *responder)
+void responder_forwards_free_ended(struct responder *responder)
 {
-    LIST_EACH_SAFE (struct forward, forward, &responder->dead_forwards, link) {
+    LIST_EACH_SAFE (struct forward, forward, &responder->ended_forwards, link) {
         buf_release(&forward->in);
         free(forward->query);
         free(forward);
     }
-    list_init(&responder->dead_forwards);
+    list_init(&responder->ended_forwards);
 }
 
 void responder_forwards_end(struct responder *responder)
 {
     while (!list_is_empty(&responder->forwards))
         forward_end(LIST_FIRST(&responder->forwards, struct forward, link));
-    responder_forwards_bury(responder);
+    responder_forwards_free_ended(responder);
 }

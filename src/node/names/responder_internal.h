@@ -1,5 +1,5 @@
-/* Shared by the files of the responder: names/responder.c answers, names/responder_line.c serves
- * TCP clients, and names/responder_forward.c asks other servers. */
+/* Shared by the files of the responder: responder.c answers queries, responder_connection.c serves
+ * clients over TCP, and responder_forward.c asks the machine's name servers. */
 #ifndef TRAINYARD_NODE_NAMES_RESPONDER_INTERNAL_H
 #define TRAINYARD_NODE_NAMES_RESPONDER_INTERNAL_H
 
@@ -21,62 +21,75 @@ struct responder {
     int epoll_fd;
     struct epoll_watch udp, tcp;
     struct names_table table;
-    /* TCP connections and forwarded queries. Each list is sorted by deadline. */
-    struct list_head lines, forwards;
-    struct list_head dead_lines,
-        dead_forwards; /* freed after the events of this turn are handled */
-    size_t line_count, forward_count;
-    int64_t accept_ms; /* the time to accept connections again; 0: accepting is not paused */
+    struct list_head connections; /* struct responder_connection of clients over TCP, by deadline */
+    struct list_head forwards;    /* struct forward, a forwarded query, by deadline */
+    /* Freed at the end of responder_run(), because epoll may have reported more events for them. */
+    struct list_head closed_connections, ended_forwards;
+    size_t connection_count, forward_count; /* in the first two lists */
+    int64_t accept_ms; /* the time to accept connections again; 0 means that accepting goes on */
     struct resolver resolvers[RESOLVERS_MAX];
     size_t resolver_count;
     struct file_stamp resolv_stamp; /* the version of resolv.conf that `resolvers` was read from */
-    uint8_t scratch[DNS_TCP_MAX];
+    uint8_t scratch[DNS_TCP_MAX];   /* the answer that is being computed */
 };
 
 /* The client that sent a query. */
-struct responder_line;
-struct responder_asker {
-    struct responder_line
-        *line; /* its TCP connection; NULL for UDP or after the connection was closed */
+struct responder_connection;
+struct responder_client {
+    /* The client's TCP connection. NULL for UDP, and after the connection was closed. */
+    struct responder_connection *connection;
     bool over_tcp;
-    struct sockaddr_in peer; /* its address, for UDP */
+    struct sockaddr_in peer; /* the client's address, for UDP */
 };
 
 int64_t responder_now_ms(const struct responder *responder);
-size_t responder_answer_max(const struct responder_asker *asker, const struct dns_query *query);
-void responder_say(struct responder *responder, const struct responder_asker *asker,
-                   const void *data, size_t size);
-/* Handles a packet that should be a query. */
-void responder_take(struct responder *responder, const struct responder_asker *asker,
+/* Returns the maximum size of an answer to this client. */
+size_t responder_answer_max(const struct responder_client *client, const struct dns_query *query);
+/* Sends a message to the client. If that fails, drops the message: the client asks again. */
+void responder_send(struct responder *responder, const struct responder_client *client,
                     const void *data, size_t size);
-/* Answers with a code and no records. */
-void responder_refuse(struct responder *responder, const struct responder_asker *asker,
+/* Handles a packet that should be a query. */
+void responder_handle(struct responder *responder, const struct responder_client *client,
+                      const void *data, size_t size);
+/* Answers with a code and no records. `is_cut` tells the client to ask again over TCP. */
+void responder_refuse(struct responder *responder, const struct responder_client *client,
                       const struct dns_query *query, enum dns_rcode rcode, bool is_cut);
 
-/* ---- names/responder_line.c */
+/* ---- responder_connection.c */
+/* Accepts one connection. */
 void responder_accept(struct epoll_watch *watch, uint32_t events);
-void responder_line_say(struct responder_line *line, const void *data, size_t size);
-/* Counts a forwarded query that the connection waits for. Returns false if it already waits for
- * the maximum. */
-bool responder_line_wait(struct responder_line *line);
-void responder_line_done(struct responder_line *line);
-void responder_lines_expire(struct responder *responder, int64_t now_ms);
-int64_t responder_lines_deadline(const struct responder *responder); /* 0 if there is none */
-/* Frees closed connections. */
-void responder_lines_bury(struct responder *responder);
-void responder_lines_end(struct responder *responder);
+/* Sends a message after its length. Closes the connection if too many bytes wait to be sent. */
+void responder_connection_send(struct responder_connection *connection, const void *data,
+                               size_t size);
+/* Counts a forwarded query whose answer the connection waits for. Returns false if it already waits
+ * for the maximum of queries. */
+bool responder_connection_begin_wait(struct responder_connection *connection);
+/* Must be called when such a query has ended. */
+void responder_connection_end_wait(struct responder_connection *connection);
+/* Closes idle connections, and accepts connections again after a pause. */
+void responder_connections_expire(struct responder *responder, int64_t now_ms);
+/* Returns the next time at which a connection is idle for too long; 0 if there is none. */
+int64_t responder_connections_deadline(const struct responder *responder);
+/* Frees the closed connections. */
+void responder_connections_free_closed(struct responder *responder);
+/* Closes and frees all connections. */
+void responder_connections_end(struct responder *responder);
 
-/* ---- names/responder_forward.c */
-/* Forwards the query to the machine's name servers. `name` replaces the name in the query; NULL
- * means that the name is not replaced. */
-void responder_forward(struct responder *responder, const struct responder_asker *asker,
+/* ---- responder_forward.c */
+/* Forwards the query to the machine's name servers. Answers the client later, or at once with
+ * SERVFAIL if the query cannot be forwarded. `name` replaces the name in the query, unless NULL. */
+void responder_forward(struct responder *responder, const struct responder_client *client,
                        const struct dns_query *query, size_t query_size, const char *name);
 /* Drops the forwarded queries of a connection that is closed. */
-void responder_forwards_forget(struct responder *responder, const struct responder_line *line);
+void responder_forwards_drop(struct responder *responder,
+                             const struct responder_connection *connection);
+/* Asks the next server about each query that was not answered in time. */
 void responder_forwards_expire(struct responder *responder, int64_t now_ms);
-int64_t responder_forwards_deadline(const struct responder *responder); /* 0 if there is none */
-/* Frees forwarded queries that have ended. */
-void responder_forwards_bury(struct responder *responder);
+/* Returns the next time at which a server has not answered in time; 0 if there is none. */
+int64_t responder_forwards_deadline(const struct responder *responder);
+/* Frees the forwarded queries that have ended. */
+void responder_forwards_free_ended(struct responder *responder);
+/* Ends and frees all forwarded queries without an answer. */
 void responder_forwards_end(struct responder *responder);
 
 #endif

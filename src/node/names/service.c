@@ -12,8 +12,10 @@
 #include <stdlib.h>
 
 enum {
-    SOON_MS = 2,
-    EASE = 10, /* tables take at most about 1/EASE of the loop's time */
+    SOON_MS = 2, /* after a change; further changes in this time are included */
+    /* The pause after a table, as a multiple of the time that the table took. So tables take at
+     * most about a tenth of the loop's time. */
+    PAUSE_FACTOR = 10,
 };
 
 struct names_service {
@@ -21,8 +23,8 @@ struct names_service {
     struct loop *loop;
     struct helper_keeper *keeper;
     struct loop_timer timer;
-    int64_t pause_ms;
-    char *table; /* the text of the last table that the responder got, or NULL */
+    int64_t pause_ms; /* the pause before the next table */
+    char *table;      /* the text of the table that the responder has; NULL if it has none */
 };
 
 static const struct json *names_service_next_service(void *context, size_t *position)
@@ -39,7 +41,8 @@ static const struct json *get_endpoints(void *context, const char *namespace_, c
     return object ? object->json : NULL;
 }
 
-static void names_service_tell_helper(struct names_service *self)
+/* Sends the current table to the responder, unless the responder has it. */
+static void names_service_send_table(struct names_service *self)
 {
     const struct service_table_source source = {
         .next_service = names_service_next_service, .endpoints = get_endpoints, .context = self};
@@ -66,8 +69,8 @@ static void on_names_service_timer(struct loop_timer *timer)
 {
     struct names_service *self = CONTAINER_OF(timer, struct names_service, timer);
     int64_t start = epoll_watch_now_ms();
-    names_service_tell_helper(self);
-    self->pause_ms = EASE * (epoll_watch_now_ms() - start);
+    names_service_send_table(self);
+    self->pause_ms = PAUSE_FACTOR * (epoll_watch_now_ms() - start);
 }
 
 void names_service_changed(struct names_service *self)

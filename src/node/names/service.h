@@ -1,5 +1,5 @@
-/* Keeps the DNS responder of the pod network running for the control process, and sends it a new
- * table when names of the cluster have changed. */
+/* Keeps the process of the DNS responder running, and sends it a new table when names of the
+ * cluster have changed. The node runtime owns it and calls it on the loop thread. */
 #ifndef TRAINYARD_NODE_NAMES_SERVICE_H
 #define TRAINYARD_NODE_NAMES_SERVICE_H
 
@@ -15,7 +15,7 @@ struct names_service_options {
 
 struct names_service *names_service_new(struct loop *loop,
                                         const struct names_service_options *options);
-/* Frees the object. The responder continues to run. */
+/* Frees the object. The process of the responder continues to run. */
 struct names_service *names_service_free(struct names_service *self);
 
 /* Schedules a new table. Must be called after a service or its endpoints have changed. */

@@ -140,6 +140,7 @@ static bool parse_port(struct names_table *table, struct names_entry *entry, cha
     return true;
 }
 
+/* Adds one record to `*entry`, or starts a new entry. Returns false if the record is not valid. */
 static bool parse_line(struct names_table *table, struct names_entry **entry, const char *key,
                        char *value)
 {

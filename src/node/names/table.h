@@ -1,6 +1,7 @@
-/* Stores the names of the cluster. The control process writes the table as text for the responder:
- * one "name NAME" line per name, followed by its "address ADDRESS", "alias NAME", "pointer NAME"
- * and "port NUMBER TARGET" lines. The parser does not trust its input. */
+/* Stores the names of the cluster and their DNS records. The control process writes the table as
+ * text for the responder: one line "name NAME" per name, and after it the records of the name, one
+ * line each: "address ADDRESS", "alias NAME", "pointer NAME" or "port NUMBER TARGET". The parser
+ * checks every value. */
 #ifndef TRAINYARD_NODE_NAMES_TABLE_H
 #define TRAINYARD_NODE_NAMES_TABLE_H
 
@@ -15,17 +16,18 @@
 
 enum { NAMES_TABLE_MAX = 64 * 1024 * 1024 }; /* bytes of text */
 
+/* An SRV record. */
 struct names_port {
     uint16_t number;
-    const char *target;
+    const char *target; /* a name */
 };
 
-/* An entry may have no records, such as the parent of other names. Then the name exists, but has no
- * data. */
+/* A name and its records. An entry without records is a name that exists, but has no data. Such an
+ * entry is the parent of other names. */
 struct names_entry {
     const char *name;
-    const char *alias; /* CNAME, or NULL */
-    struct in_addr *addresses;
+    const char *alias;         /* CNAME, or NULL */
+    struct in_addr *addresses; /* A */
     size_t address_count, address_capacity;
     const char **pointers; /* PTR */
     size_t pointer_count, pointer_capacity;
@@ -44,9 +46,10 @@ void names_table_release(struct names_table *table);
 /* Returns the entry of this name. Creates it and its parent names if they are missing. Returns NULL
  * if the name is not a valid DNS name. */
 struct names_entry *names_table_add(struct names_table *table, const char *name);
+/* Returns the entry of this name, or NULL. */
 const struct names_entry *names_table_find(const struct names_table *table, const char *name);
 
-/* Adding the same item again has no effect. */
+/* Each adds a record to the entry. Adding the same record again has no effect. */
 void names_entry_add_address(struct names_table *table, struct names_entry *entry,
                              struct in_addr address);
 void names_entry_add_pointer(struct names_table *table, struct names_entry *entry,
@@ -56,7 +59,8 @@ void names_entry_add_port(struct names_table *table, struct names_entry *entry, 
 
 /* Writes the entries sorted by name, so that equal tables have equal texts. */
 void names_table_write(const struct names_table *table, struct buf *buf);
-/* Parses the text into a new, empty table. Modifies `text`. */
+/* Parses the text into an empty table. Modifies `text`. Returns 0, or a negative code for an
+ * invalid line. The table then has the lines before it. */
 int names_table_parse(struct names_table *table, char *text, size_t size, struct err *err);
 
 #endif

@@ -22,6 +22,7 @@ int addresses_take(struct addresses *addresses, int node, char text[INET_ADDRSTR
                    POD_NETWORK_PODS_MAX);
 }
 
+/* Returns the mark of the address, or NULL if the text is not a pod's address. */
 static bool *addresses_slot(struct addresses *addresses, const char *text)
 {
     struct in_addr address;

@@ -30,17 +30,17 @@ struct place {
 struct node_connect {
     struct loop *loop;
     struct node_namespaces *space; /* for sockets in the pod network, or NULL */
-    char *directory; /* the pod's directory, for sockets in its own network; or NULL */
+    char *directory; /* the pod's directory, for sockets in the pod's own network; or NULL */
     struct place places[PLACES_MAX];
     size_t place_count, next_place;
     int fd;
     uv_poll_t *poll; /* freed in libuv's close callback */
     struct loop_timer timer;
-    struct loop_task task; /* reports an early failure from the loop */
+    struct loop_task task; /* reports a failure from the loop */
     char where[64];        /* "10.244.1.2:3000", for messages */
     node_connect_done *done;
     void *context;
-    struct err err; /* the error of the first address, which is the most relevant one */
+    struct err err; /* the error of the first address that failed, the most relevant one */
 };
 
 static void on_connect_poll_closed(uv_handle_t *handle)
@@ -73,6 +73,7 @@ void node_connect_cancel(struct node_connect *self)
     connect_release(self);
 }
 
+/* Frees the attempt and reports its result. */
 static void connect_finish(struct node_connect *self, struct stream *stream)
 {
     node_connect_done *done = self->done;
@@ -95,8 +96,7 @@ static void on_connect_timeout(struct loop_timer *timer)
     connect_finish(self, NULL);
 }
 
-/* ---- one address after the other ---------------------------------------------------------------
- */
+/* ---- one address after the other ------------------------------------------------------------- */
 
 static void connect_try_next(struct node_connect *self);
 
@@ -123,9 +123,9 @@ static void on_connect_poll(uv_poll_t *poll, int status, int events)
     connect_finish(self, stream);
 }
 
-/* Pods and services are in the pod network; other addresses, such as a node's, are the machine's.
- */
-static bool is_inside(const struct sockaddr_storage *address)
+/* Returns true for the address of a pod or service. Other addresses, such as a node's, are in the
+ * machine's network. */
+static bool is_in_pod_network(const struct sockaddr_storage *address)
 {
     const struct sockaddr_in *in = (const void *)address;
     return address->ss_family == AF_INET &&
@@ -138,12 +138,13 @@ static int connect_make_socket(struct node_connect *self, const struct place *pl
     int family = place->address.ss_family;
     if (self->directory)
         return node_pod_socket(self->directory, family, SOCK_STREAM, 0, &self->fd, err);
-    if (self->space && is_inside(&place->address))
+    if (self->space && is_in_pod_network(&place->address))
         return node_namespaces_socket(self->space, family, SOCK_STREAM, 0, &self->fd, err);
     self->fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     return self->fd < 0 ? err_set_errno(err, errno, "cannot make a socket") : 0;
 }
 
+/* Starts to connect to one address. */
 static int connect_begin(struct node_connect *self, const struct place *place, struct err *err)
 {
     int result = connect_make_socket(self, place, err);
@@ -166,6 +167,7 @@ static int connect_begin(struct node_connect *self, const struct place *place, s
     return 0;
 }
 
+/* Starts to connect to the next address. If none is left, reports the failure. */
 static void connect_try_next(struct node_connect *self)
 {
     while (self->next_place < self->place_count) {
@@ -179,8 +181,9 @@ static void connect_try_next(struct node_connect *self)
     loop_defer(self->loop, &self->task);
 }
 
-/* ---- the caller's side ----------------------------------------------------------------------- */
+/* ---- interface ------------------------------------------------------------------------------- */
 
+/* Adds an address to try. Ignores a text that is not an address. */
 static void connect_add_place(struct node_connect *self, const char *host, int port)
 {
     struct place *place = &self->places[self->place_count];

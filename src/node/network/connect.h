@@ -1,6 +1,7 @@
-/* Opens a TCP connection to a pod as a stream of the control process. The pod network is another
- * network namespace than that of this process. Pods with hostNetwork are reached on the machine.
- * Port forwarding uses this. */
+/* Opens a TCP connection to a pod as a stream of the control process, which is not in the pod
+ * network. Pods with hostNetwork are reached in the machine's network. Port forwarding and the
+ * proxy of the API server use it through runtime_backend.c. All functions must be called on the
+ * loop thread. */
 #ifndef TRAINYARD_NODE_NETWORK_CONNECT_H
 #define TRAINYARD_NODE_NETWORK_CONNECT_H
 
@@ -10,20 +11,22 @@
 
 struct node_connect;
 
-/* The caller starts and closes `stream`. It is NULL if the connection failed, and `err` says why.
- * If the peer closes while reading is paused, the stream ends only after all its data was read. */
+/* The callee starts and closes `stream`. If the connection failed, `stream` is NULL, and `err` says
+ * why. If the peer closes while reading is paused, the stream ends only after all its data was
+ * read. */
 typedef void node_connect_done(void *context, struct stream *stream, const struct err *err);
 
-/* Connects to the address of a pod ("10.244.1.2", or a node's for hostNetwork) or of a service.
- * `done` is called once, on the loop thread, never from within this call; the returned pointer is
- * invalid afterwards. `space` must outlive the attempt; NULL means that every address is on the
- * machine. */
+/* Connects to the address of a pod ("10.244.1.2", or the node's address for hostNetwork) or of a
+ * service. Starts the attempt and returns at once. `done` is called once, never from within this
+ * call; the returned pointer is invalid afterwards. `space` must outlive the attempt; NULL means
+ * that every address is in the machine's network. */
 struct node_connect *node_connect_pod(struct loop *loop, struct node_namespaces *space,
                                       const char *address, int port, node_connect_done *done,
                                       void *context);
-/* Connects like a program in the pod. It first tries localhost in the pod's network, because some
- * servers listen only there, and then the pod's address. `directory` is the pod's directory. NULL
- * means that the pod uses the machine's network; then only localhost is tried. */
+/* Connects like a program in the pod. First tries localhost in the pod's network, because some
+ * servers listen only on localhost, and then the pod's address. `directory` is the pod's directory.
+ * NULL means that the pod uses the machine's network; then only localhost is tried. `done` and the
+ * result are those of node_connect_pod(). */
 struct node_connect *node_connect_inside(struct loop *loop, const char *directory,
                                          const char *address, int port, node_connect_done *done,
                                          void *context);

@@ -1,4 +1,4 @@
-/* Chooses, sets up and records egress; see network/egress.h. */
+/* Chooses the kind of egress, sets it up and stores it; see network/egress.h. */
 #include "node/network/egress_internal.h"
 
 #include "base/cleanup.h"
@@ -18,14 +18,14 @@ enum { TEXT_MAX = 16 * 1024 };
 static const char *const KINDS[] = {
     [EGRESS_NONE] = "none", [EGRESS_KERNEL] = "kernel", [EGRESS_PROGRAM] = "program"};
 
-void egress_release(struct egress *way)
+void egress_release(struct egress *egress)
 {
-    free(way->program);
-    free(way->complaint);
-    *way = (struct egress){0};
+    free(egress->program);
+    free(egress->complaint);
+    *egress = (struct egress){0};
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 /* The fields of struct egress that are stored in the file. */
 struct egress_record {
@@ -71,23 +71,24 @@ int egress_load(const char *state_dir, struct egress *ret, struct err *err)
     return 0;
 }
 
-static void egress_store(const char *state_dir, const struct egress *way)
+static void egress_store(const char *state_dir, const struct egress *egress)
 {
     _cleanup_free_ char *path = mem_printf("%s/run/way-out", state_dir);
     _cleanup_buf_ struct buf text;
     struct egress_record record = {
-        .kind = way->kind, .program = way->program, .complaint = way->complaint};
-    if (way->kind == EGRESS_KERNEL)
-        inet_ntop(AF_INET, &way->address, record.address, sizeof(record.address));
+        .kind = egress->kind, .program = egress->program, .complaint = egress->complaint};
+    if (egress->kind == EGRESS_KERNEL)
+        inet_ntop(AF_INET, &egress->address, record.address, sizeof(record.address));
     buf_init(&text, TEXT_MAX);
     record_rows_write(&EGRESS_TABLE, &record, &text);
-    /* If the record is lost, the next run replaces the link and the tables, because their names are
+    /* If the file is lost, the next run replaces the link and the tables, because their names are
      * derived from the state directory. */
     (void)file_write_atomic(path, text.data, text.size, 0600, NULL);
 }
 
-/* ---- deciding -------------------------------------------------------------------------------- */
+/* ---- setup ----------------------------------------------------------------------------------- */
 
+/* Returns the path of pasta or slirp4netns, which the caller frees, or NULL. */
 static char *find_program(void)
 {
     static const char *const names[] = {"pasta", "slirp4netns"};
@@ -105,76 +106,79 @@ static char *find_program(void)
     return NULL;
 }
 
-/* An ordinary user's egress is a program, which the helper runs. */
-static int start_program(const struct helper_options *options, struct egress *way, struct err *err)
+/* Starts the helper that runs the program, unless it runs already. */
+static int start_program(const struct helper_options *options, struct egress *egress,
+                         struct err *err)
 {
     _cleanup_fd_ int pidfd = -1;
-    free(way->program);
-    way->program = find_program();
-    if (!way->program)
+    free(egress->program);
+    egress->program = find_program();
+    if (!egress->program)
         return err_set(err, ERR_NOT_FOUND,
-                       "install 'passt' (or 'slirp4netns'), or start it as root");
-    way->kind = EGRESS_PROGRAM; /* if the program does not start now, the keeper tries again */
+                       "install 'passt' (or 'slirp4netns'), or start the cluster as root");
+    egress->kind = EGRESS_PROGRAM; /* if the program does not start now, the keeper tries again */
     if (helper_process_find(&HELPER_EGRESS, options->state_dir, &pidfd, NULL) == 0)
         return 0;
     struct helper_options helper = *options;
-    helper.argument = way->program;
+    helper.argument = egress->program;
     return helper_process_start(&HELPER_EGRESS, &helper, err);
 }
 
 void egress_open(const struct helper_options *options, int network_fd, bool nested)
 {
-    struct egress way = {0};
+    struct egress egress = {0};
     struct err err = ERR_INIT;
-    (void)egress_load(options->state_dir, &way, NULL);
-    free(way.complaint);
-    way.complaint = NULL;
+    (void)egress_load(options->state_dir, &egress, NULL);
+    free(egress.complaint);
+    egress.complaint = NULL;
     int result = egress_forbid_machine(network_fd, &err);
     if (result == 0)
         result = egress_masquerade_inside(network_fd, &err);
     if (result == 0)
-        result = nested ? start_program(options, &way, &err)
-                        : egress_make_kernel(options->state_dir, network_fd, &way, &err);
+        result = nested ? start_program(options, &egress, &err)
+                        : egress_make_kernel(options->state_dir, network_fd, &egress, &err);
     if (result < 0) {
-        free(way.complaint);
-        way.complaint = mem_printf("pods do not reach beyond the cluster: %s", err.message);
-        if (way.kind == EGRESS_KERNEL || !way.program)
-            way.kind = EGRESS_NONE;
+        free(egress.complaint);
+        egress.complaint =
+            mem_printf("pods cannot connect to addresses outside the cluster: %s", err.message);
+        if (egress.kind == EGRESS_KERNEL || !egress.program)
+            egress.kind = EGRESS_NONE;
     }
-    egress_store(options->state_dir, &way);
-    egress_release(&way);
+    egress_store(options->state_dir, &egress);
+    egress_release(&egress);
 }
 
 char *egress_complaint(struct arena *arena, const char *state_dir)
 {
     _cleanup_fd_ int pidfd = -1;
-    struct egress way;
+    struct egress egress;
     char *text = NULL;
-    if (egress_load(state_dir, &way, NULL) < 0)
+    if (egress_load(state_dir, &egress, NULL) < 0)
         return NULL;
-    /* The program may have been started again, or have ended. */
-    bool is_program = way.kind == EGRESS_PROGRAM,
+    /* The stored complaint may be outdated: the program may have started later, or have ended. */
+    bool is_program = egress.kind == EGRESS_PROGRAM,
          lives = is_program && helper_process_find(&HELPER_EGRESS, state_dir, &pidfd, NULL) == 0;
-    if (is_program && !lives && !way.complaint)
-        text = arena_printf(arena, "pods do not reach beyond the cluster: '%s' has ended",
-                            way.program);
-    else if (way.complaint && !lives)
-        text = arena_strdup(arena, way.complaint);
-    egress_release(&way);
+    if (is_program && !lives && !egress.complaint)
+        text = arena_printf(arena,
+                            "pods cannot connect to addresses outside the cluster: '%s' has ended",
+                            egress.program);
+    else if (egress.complaint && !lives)
+        text = arena_strdup(arena, egress.complaint);
+    egress_release(&egress);
     return text;
 }
 
 int egress_close(const char *state_dir, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/run/way-out", state_dir);
-    struct egress way;
-    /* The names of root's link and tables are derived from the state directory, so they are removed
-     * even if the record says EGRESS_NONE. Without a record nothing is removed. */
-    bool known = egress_load(state_dir, &way, NULL) == 0;
+    struct egress egress;
+    /* The names of root's link and table are derived from the state directory, so they are removed
+     * even if the file says EGRESS_NONE. Without the file nothing is removed. */
+    bool known = egress_load(state_dir, &egress, NULL) == 0;
     int result = 0;
-    if (known && geteuid() == 0 && way.kind != EGRESS_PROGRAM)
+    if (known && geteuid() == 0 && egress.kind != EGRESS_PROGRAM)
         result = egress_remove_kernel(state_dir, err);
-    egress_release(&way);
+    egress_release(&egress);
     (void)unlink(path);
     return result < 0 ? err_wrap(err, "cannot remove the egress of the pod network") : 0;
 }

@@ -28,7 +28,8 @@ static bool has_capabilities(uint32_t needed)
            (data[0].effective & needed) == needed;
 }
 
-/* A user namespace may deny setgroups() even to a process with all capabilities. */
+/* Returns true if this process may not call setgroups(). A user namespace may deny it even to a
+ * process with all capabilities. */
 static bool groups_are_denied(void)
 {
     _cleanup_buf_ struct buf text;
@@ -51,8 +52,8 @@ bool namespace_probe_is_privileged(void)
 const char *namespace_probe_advice(void)
 {
     return geteuid() == 0
-               ? "To allow them in a container: docker run --privileged."
-               : "To allow them: sysctl user.max_user_namespaces=10000, "
+               ? "To allow namespaces in a container: docker run --privileged."
+               : "To allow namespaces: sysctl user.max_user_namespaces=10000, "
                  "kernel.unprivileged_userns_clone=1 and "
                  "kernel.apparmor_restrict_unprivileged_userns=0, where they exist; in a container "
                  "docker run --security-opt systempaths=unconfined; or run as root.";
@@ -68,8 +69,8 @@ int namespace_probe_make_user_namespace(struct err *err)
                            (struct id_map){.inside = 0, .outside = gid}, err);
 }
 
-/* Refuses a chroot into an ordinary directory. There the kernel creates no user namespace, and it
- * cannot replace the root, because the root is not a mount point. */
+/* Refuses a chroot into an ordinary directory. In such a chroot the kernel creates no user
+ * namespace, and pivot_root() fails, because the root is not a mount point. */
 static int check_root(struct err *err)
 {
     struct statx root;
@@ -78,30 +79,32 @@ static int check_root(struct err *err)
         root.stx_attributes & STATX_ATTR_MOUNT_ROOT)
         return 0;
     return err_set(err, ERR_UNAVAILABLE,
-                   "the root directory is not a mount point, as in a plain chroot: enter it as "
-                   "containers do, by pivot_root");
+                   "the root directory is not a mount point, as in a chroot: use pivot_root "
+                   "instead, as container runtimes do");
 }
 
 /* Tries to mount a new /proc. The kernel refuses that in a container that hides parts of /proc. A
- * child process does it, because only a process in the new PID namespace can mount it. */
+ * child process mounts it, because only a process in the new PID namespace can. */
 static int try_proc(const char *directory, struct err *err)
 {
     int status = 0;
     pid_t child = fork();
     if (child == 0) {
-        bool given = mount("proc", directory, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
-        _exit(given ? 0 : errno);
+        bool mounted =
+            mount("proc", directory, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0;
+        _exit(mounted ? 0 : errno);
     }
     if (child < 0)
-        return err_set_errno(err, errno, "fork in a new PID namespace");
+        return err_set_errno(err, errno, "cannot fork in a new PID namespace");
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     if (status == 0)
         return 0;
     return err_set_errno(err, WIFEXITED(status) ? WEXITSTATUS(status) : EPERM,
-                         "a fresh /proc beside one of which parts are hidden");
+                         "cannot mount a new /proc while parts of the current one are hidden");
 }
 
+/* Tries to create everything that a sandbox needs, in the calling process. */
 static int try_all(const char *directory, struct err *err)
 {
     int result = namespace_probe_is_privileged() ? 0 : namespace_probe_make_user_namespace(err);
@@ -129,13 +132,16 @@ int namespace_probe(const char *directory, struct err *err)
         (void)try_all(directory, &failure);
         _exit(write(fds[1], &failure, sizeof(failure)) == (ssize_t)sizeof(failure) ? 0 : 1);
     }
+    int fork_error = errno;
     close(fds[1]);
     ssize_t got = child < 0 ? -1 : read(fds[0], &failure, sizeof(failure));
     close(fds[0]);
-    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+    if (child < 0)
+        return err_set_errno(err, fork_error, "cannot fork");
+    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
         ;
-    if (got != (ssize_t)sizeof(failure)) /* a seccomp filter may have killed the process */
-        return err_set(err, ERR_UNAVAILABLE, "a process that tries to create them is killed");
+    if (got != (ssize_t)sizeof(failure)) /* for example, a seccomp filter has killed the child */
+        return err_set(err, ERR_UNAVAILABLE, "a process that tries to create namespaces is killed");
     if (failure.code == ERR_NONE)
         return 0;
     *err = failure;

@@ -12,15 +12,17 @@
 
 enum { BACKLOG = 1024 };
 
-struct request {
+struct socket_request {
     int network_fd;
     int domain, type, protocol;
-    int fd, error;
+    int fd;    /* the result, or -1 */
+    int error; /* errno if `fd` is -1 */
 };
 
+/* Runs in its own thread. */
 static void *namespace_socket_make_socket(void *context)
 {
-    struct request *request = context;
+    struct socket_request *request = context;
     if (setns(request->network_fd, CLONE_NEWNET) == 0)
         request->fd = socket(request->domain, request->type | SOCK_CLOEXEC | SOCK_NONBLOCK,
                              request->protocol);
@@ -34,7 +36,7 @@ static void *namespace_socket_make_socket(void *context)
 int namespace_socket(int network_fd, int domain, int type, int protocol, int *ret_fd,
                      struct err *err)
 {
-    struct request request = {network_fd, domain, type, protocol, -1, 0};
+    struct socket_request request = {network_fd, domain, type, protocol, -1, 0};
     pthread_t thread;
     int result = pthread_create(&thread, NULL, namespace_socket_make_socket, &request);
     if (result != 0)
@@ -59,10 +61,11 @@ int namespace_socket_gateway(int network_fd, int type, int port, int *ret_fd, st
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
     if (bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
         (type == SOCK_STREAM && listen(fd, BACKLOG) < 0))
-        return err_set_errno(err, errno,
-                             "cannot listen on " POD_NETWORK_GATEWAY
-                             ":%d of the pod network: is another trainyard using this state",
-                             port);
+        return err_set_errno(
+            err, errno,
+            "cannot listen on " POD_NETWORK_GATEWAY
+            ":%d of the pod network (is another trainyard using this state directory?)",
+            port);
     *ret_fd = TAKE_FD(fd);
     return 0;
 }

@@ -1,10 +1,10 @@
-/* Creates, enters and ends the cluster's namespaces. The control process stays in the machine's
- * network and mounts, so that it can listen on the machine's loopback. Without privileges it moves
- * into its own user namespace, in which it may create pods. A holder process (trainyard-step hold)
- * keeps that namespace and the pod network alive, so that pods, addresses and open connections
- * survive the control process. While the control process lives, its descriptor also keeps the
- * network alive. If the holder is killed, a new holder joins the network, without an effect on
- * pods. */
+/* Creates, finds and ends the cluster's namespaces; see node.h and network/namespaces.h. The
+ * control process stays in the machine's network and mounts, so that it can listen on the machine's
+ * loopback. Without privileges it moves into a user namespace of the cluster, in which it may
+ * create pods. A holder process (trainyard-step hold) keeps that namespace and the pod network
+ * alive, so that pods, addresses and open connections survive the control process. While the
+ * control process lives, its descriptor also keeps the network alive. If the holder is killed
+ * meanwhile, a new holder joins the network, and pods are not affected. */
 #include "node/network/namespaces.h"
 
 #include "node/limits/cgroup_base.h"
@@ -39,19 +39,21 @@
 
 enum {
     STOP_GRACE_MS = 5 * 1000, /* the grace period of pods at `down` */
-    /* Extra time for the pods' supervisors. They may wait for a hook, for the kernel to remove the
-       sandbox, and for a slow disk. */
+    /* Extra time for the pods' supervisors. They may wait for a preStop hook, for the kernel to
+       remove the sandbox, and for a slow disk. */
     STOP_SLACK_MS = 30 * 1000,
-    FORCE_MS = 3 * 1000, /* to end pods by force; short, because the server blocks meanwhile */
-    NOTE_MAX = 4096,
+    /* The wait for a pod without a grace period, and for a killed supervisor. Short, because a
+       thread of the server waits. */
+    FORCE_MS = 3 * 1000,
+    NOTE_MAX = 4096, /* bytes of <state>/run/plain */
 };
 
 struct node_namespaces {
-    bool is_new; /* this process has created the network */
-    bool nested;
-    char *plain;    /* a sentence that says why there are no namespaces; NULL if there are */
-    int network_fd; /* the holder's network namespace */
-    char *lock;
+    bool is_new;    /* this process has created the pod network */
+    bool nested;    /* see node_namespaces_are_nested() */
+    char *plain;    /* sentences that say why there are no namespaces; NULL if there are */
+    int network_fd; /* the pod network; -1 if there are no namespaces */
+    char *lock;     /* the path of the holder's lock file */
     struct cgroup_base *groups;
 };
 
@@ -65,7 +67,7 @@ bool node_namespaces_are_nested(const struct node_namespaces *space)
     return space->nested;
 }
 
-const char *node_namespaces_network(const struct node_namespaces *space)
+const char *node_namespaces_holder_lock(const struct node_namespaces *space)
 {
     return space->lock;
 }
@@ -87,26 +89,26 @@ static int make_user_namespace(struct err *err)
     return result < 0 ? err_wrap(err, "cannot make the cluster's user namespace") : 0;
 }
 
-/* Joins the user namespace of a living holder; does nothing if the process is in it already. */
-static int join_user_namespace(int pidfd, pid_t pid, struct err *err)
+/* Joins the user namespace of a running holder. Does nothing if this process is in it already. */
+static int join_holder_user_namespace(int pidfd, pid_t pid, struct err *err)
 {
     char path[64];
     struct stat own, theirs;
     snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)pid);
     if (stat("/proc/self/ns/user", &own) < 0 || stat(path, &theirs) < 0)
-        return err_set_errno(err, errno, "cannot look at the cluster's user namespace");
+        return err_set_errno(err, errno, "cannot inspect the cluster's user namespace");
     if (own.st_ino == theirs.st_ino)
         return 0;
     if (setns(pidfd, CLONE_NEWUSER) < 0)
-        return err_set_errno(err, errno,
-                             "cannot join the cluster's user namespace: was it started by another "
-                             "user");
+        return err_set_errno(
+            err, errno,
+            "cannot join the cluster's user namespace (was the cluster started by another user?)");
     return 0;
 }
 
 /* Tells a pod's supervisor to end the pod. Returns the pidfd to wait for, or -1 if the pod has no
  * supervisor. */
-static int ask_to_end(const char *directory, const struct pod_stop *stop)
+static int pod_request_end(const char *directory, const struct pod_stop *stop)
 {
     _cleanup_free_ char *lock = mem_printf("%s/lock", directory);
     int pidfd;
@@ -118,12 +120,12 @@ static int ask_to_end(const char *directory, const struct pod_stop *stop)
     return pidfd;
 }
 
-/* Waits for a supervisor. A supervisor that does not end in time is killed together with its pod.
- */
-static int await_end(int pidfd, int64_t patience_ms, int death_ms, struct err *err)
+/* Waits for a supervisor, and closes `pidfd`. A supervisor that does not end in time is killed
+ * together with its pod. */
+static int pod_await_end(int pidfd, int64_t timeout_ms, int death_ms, struct err *err)
 {
     int result = 0;
-    if (!process_wait_end(pidfd, patience_ms > 0 ? (int)patience_ms : 0))
+    if (!process_wait_end(pidfd, timeout_ms > 0 ? (int)timeout_ms : 0))
         result = process_kill(pidfd, death_ms, err);
     close(pidfd);
     return result < 0 ? err_wrap(err, "cannot end the supervisor of a pod") : 0;
@@ -132,16 +134,16 @@ static int await_end(int pidfd, int64_t patience_ms, int death_ms, struct err *e
 int node_pod_end(const char *directory, bool plain, int64_t grace_ms, struct err *err)
 {
     const struct pod_stop stop = {.grace_ms = grace_ms, .deleted = true};
-    int pidfd = ask_to_end(directory, &stop);
-    int64_t patience_ms = grace_ms ? grace_ms + STOP_SLACK_MS : FORCE_MS;
-    int result = pidfd < 0 ? 0 : await_end(pidfd, patience_ms, FORCE_MS, err);
+    int pidfd = pod_request_end(directory, &stop);
+    int64_t timeout_ms = grace_ms ? grace_ms + STOP_SLACK_MS : FORCE_MS;
+    int result = pidfd < 0 ? 0 : pod_await_end(pidfd, timeout_ms, FORCE_MS, err);
     if (plain)
         orphans_end_marked(directory, NULL, NULL);
     return result;
 }
 
-/* Whether the pod of the mark "<pod directory>/<container>" has a supervisor, which ends its own
- * processes. */
+/* Returns true if the pod of the mark "<pod directory>/<container>" has a supervisor. The
+ * supervisor ends the processes of its pod itself. */
 static bool has_supervisor(void *context, const char *mark)
 {
     (void)context;
@@ -152,17 +154,18 @@ static bool has_supervisor(void *context, const char *mark)
     return process_lock_holder(lock, &pidfd, &pid, NULL) == 0;
 }
 
-/* Ends processes of pods without namespaces whose supervisor was killed. */
+/* Ends the processes of pods without namespaces whose supervisor was killed. */
 static void end_orphans(const char *state_dir)
 {
     char path[PATH_MAX];
     _cleanup_free_ char *pods = mem_printf("%s/pods", realpath(state_dir, path) ? path : state_dir);
     size_t count = orphans_end_marked(pods, has_supervisor, NULL);
     if (count)
-        log_info("cluster", "ended %zu processes that were left of pods", count);
+        log_info("cluster", "ended %zu processes that pods had left behind", count);
 }
 
-/* Ends all pods. Tells all supervisors first, then waits for them. */
+/* Ends all pods, and waits for their end. Tells all supervisors first, so that the pods end at the
+ * same time. The pods are paused (pod/record/stop.h), so that a server can start them again. */
 static int end_pods(const char *state_dir, struct err *err)
 {
     const struct pod_stop stop = {.grace_ms = STOP_GRACE_MS, .pause = true};
@@ -173,7 +176,7 @@ static int end_pods(const char *state_dir, struct err *err)
         if (entry->d_name[0] == '.')
             continue;
         _cleanup_free_ char *pod = mem_printf("%s/%s", pods, entry->d_name);
-        int pidfd = ask_to_end(pod, &stop);
+        int pidfd = pod_request_end(pod, &stop);
         if (pidfd >= 0)
             vec_push(&pidfds, pidfd);
     }
@@ -183,14 +186,15 @@ static int end_pods(const char *state_dir, struct err *err)
     int result = 0;
     for (size_t i = 0; i < pidfds.count; i++) {
         int64_t left = deadline - moment_monotonic_ms();
-        int one = await_end(pidfds.items[i], left, PROCESS_DEATH_MS, err);
-        result = one < 0 ? one : result;
+        int ended = pod_await_end(pidfds.items[i], left, PROCESS_DEATH_MS, err);
+        result = ended < 0 ? ended : result;
     }
     vec_release(&pidfds);
     end_orphans(state_dir);
     return result;
 }
 
+/* Ends all helpers except the holder. */
 static int end_helpers(const char *state_dir, struct err *err)
 {
     const struct helper_kind *const all[] = {&HELPER_PROXY, &HELPER_NAMES, &HELPER_EGRESS};
@@ -200,7 +204,7 @@ static int end_helpers(const char *state_dir, struct err *err)
     return result;
 }
 
-/* Ends all pods and all helpers, and removes egress. */
+/* Ends all pods, all helpers and the holder, and removes egress. */
 static int end_all(const char *state_dir, struct err *err)
 {
     int result = end_pods(state_dir, err);
@@ -211,6 +215,7 @@ static int end_all(const char *state_dir, struct err *err)
     return result < 0 ? result : egress_close(state_dir, err);
 }
 
+/* Finds the holder of an earlier run, or starts a holder. Opens the pod network. */
 static int find_holder(struct node_namespaces *space, const char *state_dir, const char *step_path,
                        struct err *err)
 {
@@ -219,11 +224,11 @@ static int find_holder(struct node_namespaces *space, const char *state_dir, con
     pid_t pid;
     int result;
     if (process_lock_holder(space->lock, &pidfd, &pid, NULL) == 0) {
-        result = space->nested ? join_user_namespace(pidfd, pid, err) : 0;
+        result = space->nested ? join_holder_user_namespace(pidfd, pid, err) : 0;
     } else {
         space->is_new = true;
-        /* Pods that have lost their network can reach nothing. So they are paused here, and
-         * continue in the new network. */
+        /* Pods of an earlier run have lost their network and can reach nothing. So they are ended
+         * here, and start again in the new network. */
         result = end_pods(state_dir, err);
         if (result == 0)
             result = end_helpers(state_dir, err);
@@ -265,7 +270,8 @@ static int find_helpers(const struct node_namespaces *space, const struct node_o
     return result;
 }
 
-/* A cluster works without egress, so a failure is only reported. */
+/* Sets up egress, or removes it for an isolated cluster. A cluster works without egress, so a
+ * failure is only reported. */
 static void open_egress(const struct node_namespaces *space, const struct node_options *options)
 {
     const struct helper_options helper = {
@@ -278,8 +284,8 @@ static void open_egress(const struct node_namespaces *space, const struct node_o
         log_warning("network", "%s", err.message);
 }
 
-/* Each pod takes descriptors of this process. The usual soft limit is low only for programs that
- * use select(). */
+/* This process needs descriptors for each pod. The usual soft limit is low for the sake of programs
+ * that use select(). */
 static void raise_descriptor_limit(void)
 {
     struct rlimit limit;
@@ -310,10 +316,11 @@ const char *node_note(struct arena *arena, const char *state_dir)
         return plain;
     if (helper_process_find(&HELPER_HOLDER, state_dir, &pidfd, NULL) < 0)
         return "the process that holds the pod network has ended: no pod can be started until "
-               "another has taken its place";
+               "another one is running";
     return egress_complaint(arena, state_dir);
 }
 
+/* Returns true if the holder of the pod network runs. */
 static bool holder_lives(const struct node_namespaces *space)
 {
     _cleanup_fd_ int pidfd = -1;
@@ -321,13 +328,13 @@ static bool holder_lives(const struct node_namespaces *space)
     return process_lock_holder(space->lock, &pidfd, &pid, NULL) == 0;
 }
 
-/* Chooses the mode: namespaces, unless the machine refuses them or --plain is given. If a holder
- * lives, namespaces work. */
+/* Sets space->plain if pods get no namespaces: with --plain, or on a machine that refuses
+ * namespaces. If a holder runs, namespaces work. */
 static void choose_mode(struct node_namespaces *space, const struct node_options *options)
 {
     struct err err = ERR_INIT;
-    const char *what = "there are no namespaces, as --plain wants it", *cause = "";
-    const char *advice = "For pods with all of it leave out --plain.";
+    const char *what = "--plain turns namespaces off", *cause = "";
+    const char *advice = "To use namespaces, leave out --plain.";
     if (!options->plain) {
         _cleanup_free_ char *directory = mem_printf("%s/run", options->state_dir);
         if (holder_lives(space) || namespace_probe(directory, &err) == 0)
@@ -338,19 +345,20 @@ static void choose_mode(struct node_namespaces *space, const struct node_options
     }
     space->nested = !namespace_probe_can_become();
     space->plain = mem_printf(
-        "%s%s. Pods run as plain processes in its network: they share its ports and files, and "
-        "have no volumes but a hostPath at its own path, no addresses or names of services, no "
-        "images of their own. %s",
+        "%s%s. Pods run as plain processes of this machine and share its network, ports and files. "
+        "Service addresses and names, images with files of their own, and volumes do not work, "
+        "except hostPath volumes whose mountPath equals their path. %s",
         what, cause, advice);
 }
 
-/* Ends pods that run in namespaces, because they cannot continue in plain mode. Stores the reason
- * in a file, which `up` and `status` read later. */
+/* Starts a cluster without namespaces. Ends the pods that run in namespaces. Stores the reason in a
+ * file, which `up` and `status` read later. */
 static int enter_plain(struct node_namespaces *space, const char *state_dir, struct err *err)
 {
     _cleanup_free_ char *path = plain_file(state_dir);
     if (holder_lives(space)) {
-        log_info("cluster", "ending the pods that run in namespaces: they go on without");
+        log_info("cluster",
+                 "ending the pods that run in namespaces: they will continue without namespaces");
         int result = end_all(state_dir, err);
         if (result < 0)
             return result;
@@ -359,12 +367,14 @@ static int enter_plain(struct node_namespaces *space, const char *state_dir, str
     return file_write_atomic(path, space->plain, strlen(space->plain), 0600, err);
 }
 
+/* Starts a cluster with namespaces. */
 static int enter_namespaces(struct node_namespaces *space, const struct node_options *options,
                             struct err *err)
 {
     _cleanup_free_ char *path = plain_file(options->state_dir);
     if (file_exists(path))
-        log_info("cluster", "ending the pods that run without namespaces: they go on with them");
+        log_info("cluster",
+                 "ending the pods that run without namespaces: they will continue with namespaces");
     int result = find_holder(space, options->state_dir, options->step_path, err);
     if (result == 0)
         (void)unlink(path);
@@ -391,8 +401,8 @@ int node_namespaces_enter(const struct node_options *options, struct node_namesp
     space->network_fd = -1;
     space->lock = mem_printf("%s/run/holder", options->state_dir);
     choose_mode(space, options);
-    /* This must come before any process is started, because children inherit the group into which
-     * this process is moved. */
+    /* This must come before another process is started, because children inherit the control group
+     * into which this process is moved. */
     space->groups = cgroup_base_open(options->state_dir, !space->nested);
     int result = space->plain ? enter_plain(space, options->state_dir, err)
                               : enter_namespaces(space, options, err);

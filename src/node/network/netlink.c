@@ -10,6 +10,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
 #include <net/if.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -82,12 +83,12 @@ int netlink_open(int *ret_fd, struct err *err)
     _cleanup_fd_ int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
     struct sockaddr_nl self = {.nl_family = AF_NETLINK};
     if (fd < 0 || bind(fd, (struct sockaddr *)&self, sizeof(self)) < 0)
-        return err_set_errno(err, errno, "cannot speak rtnetlink");
+        return err_set_errno(err, errno, "cannot open an rtnetlink socket");
     *ret_fd = TAKE_FD(fd);
     return 0;
 }
 
-/* Sends a message and waits for the kernel's answer: 0 or a negative errno. */
+/* Sends a message and waits for the kernel's answer. Returns 0 or a negative errno. */
 static int netlink_exchange(int fd, const struct netlink_message *message)
 {
     if (message->overflowed)
@@ -113,13 +114,14 @@ static int netlink_exchange(int fd, const struct netlink_message *message)
     return verdict->error;
 }
 
-/* Sends the message. The error `is_so` counts as success, because it means that the wanted state
- * exists already. 0 means that there is no such error. */
-static int netlink_finish_message(int fd, const struct netlink_message *message, int is_so,
+/* Sends the message. The errno `success_errno` counts as success, because it means that the wanted
+ * state exists already; 0 means that no errno does. An error message has the form "cannot WHAT
+ * 'NAME'". */
+static int netlink_finish_message(int fd, const struct netlink_message *message, int success_errno,
                                   struct err *err, const char *what, const char *name)
 {
     int result = netlink_exchange(fd, message);
-    if (result >= 0 || -result == is_so)
+    if (result >= 0 || -result == success_errno)
         return 0;
     return err_set_errno(err, -result, "cannot %s '%s'", what, name);
 }
@@ -133,11 +135,11 @@ struct answer {
 
 /* Sends a request and receives the first message of the answer. Returns false and sets errno on
  * failure. */
-static bool ask_kernel(int fd, struct netlink_message *question, struct answer *ret)
+static bool ask_kernel(int fd, struct netlink_message *request, struct answer *ret)
 {
     struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
-    question->header.nlmsg_flags = NLM_F_REQUEST;
-    ssize_t got = sendto(fd, question->data, question->header.nlmsg_len, 0,
+    request->header.nlmsg_flags = NLM_F_REQUEST;
+    ssize_t got = sendto(fd, request->data, request->header.nlmsg_len, 0,
                          (struct sockaddr *)&kernel, sizeof(kernel));
     if (got >= 0)
         got = recv(fd, ret, sizeof(*ret), 0);
@@ -289,7 +291,9 @@ int netlink_mark_rule_add(int fd, uint32_t mark, int table, struct err *err)
         .family = AF_INET, .table = (unsigned char)table, .action = FR_ACT_TO_TBL};
     netlink_begin(&message, RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, &info, sizeof(info));
     netlink_attr_u32(&message, FRA_FWMARK, mark);
-    return netlink_finish_message(fd, &message, 0, err, "add", "routing rule");
+    char text[16];
+    snprintf(text, sizeof(text), "%d", table);
+    return netlink_finish_message(fd, &message, 0, err, "add a rule for routing table", text);
 }
 
 int netlink_mark_is_local(int fd, uint32_t mark, struct in_addr address, bool *ret, struct err *err)
@@ -302,7 +306,7 @@ int netlink_mark_is_local(int fd, uint32_t mark, struct in_addr address, bool *r
     netlink_attr_u32(&message, RTA_MARK, mark);
     if (!ask_kernel(fd, &message, &answer))
         return err_set_errno(err, errno, "cannot look up a route");
-    /* An error means that there is no route at all. */
+    /* If the kernel answers with an error, there is no route to the address. */
     const struct rtmsg *found = NLMSG_DATA(&answer.header);
     *ret = answer.header.nlmsg_type == RTM_NEWROUTE && found->rtm_type == RTN_LOCAL;
     return 0;

@@ -1,7 +1,8 @@
-/* Configures links, addresses and routes of the pod network over rtnetlink. It has a message
- * builder with a buffer of fixed size, and the requests that the network needs. `fd` is a
- * NETLINK_ROUTE socket; each request applies to the network namespace of that socket. The static
- * trainyard-step uses it, so it depends on no library. */
+/* Configures links, addresses and routes of the pod network over rtnetlink: a message builder with
+ * a buffer of fixed size, and the requests that the network needs. In each request `fd` is a
+ * NETLINK_ROUTE socket, and the request applies to the network namespace of that socket. A request
+ * waits for the kernel's answer, and returns 0 or a negative code. The static trainyard-step uses
+ * this code, so it depends on no library. network/nft.c uses the message builder too. */
 #ifndef TRAINYARD_NODE_NETWORK_NETLINK_H
 #define TRAINYARD_NODE_NETWORK_NETLINK_H
 
@@ -20,12 +21,13 @@ struct netlink_message {
         struct nlmsghdr header;
         unsigned char data[NETLINK_MESSAGE_MAX];
     };
-    bool overflowed;
+    bool overflowed; /* an attribute did not fit; the message must not be sent */
 };
 
 /* Begins a request with its fixed part, such as struct ifinfomsg. */
 void netlink_begin(struct netlink_message *message, uint16_t type, uint16_t flags,
                    const void *fixed, size_t size);
+/* Appends an attribute, or sets `overflowed` if it does not fit. */
 void netlink_attr(struct netlink_message *message, uint16_t type, const void *data, size_t size);
 void netlink_attr_str(struct netlink_message *message, uint16_t type, const char *text);
 void netlink_attr_u32(struct netlink_message *message, uint16_t type, uint32_t value);
@@ -34,31 +36,32 @@ void netlink_attr_u32(struct netlink_message *message, uint16_t type, uint32_t v
 size_t netlink_nest(struct netlink_message *message, uint16_t type);
 void netlink_nest_end(struct netlink_message *message, size_t nest);
 
-/* Opens a socket in the network namespace of the calling thread. */
+/* Opens a socket in the network namespace of the calling thread. The caller closes it. */
 int netlink_open(int *ret_fd, struct err *err);
 
 int netlink_link_up(int fd, const char *name, struct err *err);
-int netlink_link_delete(int fd, const char *name,
-                        struct err *err); /* returns 0 if the link is missing */
+/* Returns 0 also if the link does not exist. */
+int netlink_link_delete(int fd, const char *name, struct err *err);
 int netlink_bridge_add(int fd, const char *name, const unsigned char mac[6], struct err *err);
 /* Creates a veth pair. The end `name` is in the socket's namespace. It is brought up, and attached
- * to `bridge` unless that is NULL. The end `peer` is in the namespace `peer_netns`. */
+ * to `bridge` unless that is NULL. The end `peer` is in the namespace `peer_netns`. The kernel
+ * chooses its MAC address if `peer_mac` is NULL. */
 int netlink_veth_add(int fd, const char *name, const char *bridge, const char *peer, int peer_netns,
                      const unsigned char peer_mac[6], struct err *err);
 int netlink_address_add(int fd, const char *name, struct in_addr address, int prefix,
                         struct err *err);
-/* Makes a range of addresses local to this namespace for packets that are routed by this table.
- * Returns 0 if the route exists already. */
+/* Makes a range of addresses local to this namespace for packets that are routed by routing table
+ * `table`. Returns 0 also if the route exists already. */
 int netlink_local_route_add(int fd, const char *name, struct in_addr range, int prefix, int table,
                             struct err *err);
 /* Adds a default route. The gateway need not be in the link's range of addresses. */
 int netlink_default_route_add(int fd, const char *name, struct in_addr gateway, struct err *err);
-/* Routes packets with this mark by this table first. */
+/* Routes packets with this mark by routing table `table` before other tables. */
 int netlink_mark_rule_add(int fd, uint32_t mark, int table, struct err *err);
-/* Sets *ret to whether packets with this mark to this address stay in the namespace. */
+/* Sets *ret to whether this address is local to the namespace for packets with this mark. */
 int netlink_mark_is_local(int fd, uint32_t mark, struct in_addr address, bool *ret,
                           struct err *err);
-/* Makes the address unreachable from this namespace. Returns 0 if it is unreachable already. */
+/* Makes the address unreachable from this namespace. Returns 0 also if it is so already. */
 int netlink_prohibit_add(int fd, struct in_addr address, struct err *err);
 bool netlink_link_exists(int fd, const char *name);
 

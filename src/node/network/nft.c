@@ -1,5 +1,6 @@
-/* Builds and sends messages for nf_tables; see network/nft.h. Numbers are in network byte order,
- * except those that are compared with the kernel's registers. */
+/* Builds and sends messages for nf_tables; see network/nft.h. Numbers in attributes are in network
+ * byte order. Values that are loaded into a register of the kernel or compared with one have the
+ * byte order of the packet or of the kernel's variable. */
 #include "node/network/nft.h"
 
 #include <arpa/inet.h>
@@ -24,7 +25,8 @@ static void nft_begin_message(struct netlink_message *message, uint16_t type, ui
                   sizeof(fixed));
 }
 
-static void nft_add_attribute(struct nft_batch *batch, const struct netlink_message *message)
+/* Appends a message to the batch. */
+static void nft_add_message(struct nft_batch *batch, const struct netlink_message *message)
 {
     size_t size = message->header.nlmsg_len;
     if (message->overflowed || size > NFT_BATCH_MAX - batch->size) {
@@ -39,12 +41,13 @@ static void nft_add_attribute(struct nft_batch *batch, const struct netlink_mess
     batch->size += size;
 }
 
-static void add_mark(struct nft_batch *batch, uint16_t type)
+/* Appends the message that begins or ends a batch. */
+static void nft_add_batch_marker(struct nft_batch *batch, uint16_t type)
 {
     const struct nfgenmsg fixed = {.version = NFNETLINK_V0, .res_id = htons(NFNL_SUBSYS_NFTABLES)};
     struct netlink_message message;
     netlink_begin(&message, type, 0, &fixed, sizeof(fixed));
-    nft_add_attribute(batch, &message);
+    nft_add_message(batch, &message);
 }
 
 static void attr_be32(struct netlink_message *message, uint16_t type, uint32_t value)
@@ -61,7 +64,7 @@ int nft_open(int *ret_fd, struct err *err)
 {
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_NETFILTER);
     if (fd < 0)
-        return err_set_errno(err, errno, "the kernel has no netfilter");
+        return err_set_errno(err, errno, "cannot open a netfilter socket");
     *ret_fd = fd;
     return 0;
 }
@@ -71,12 +74,12 @@ void nft_batch_begin(struct nft_batch *batch)
     batch->size = 0;
     batch->sequence = 0;
     batch->overflowed = false;
-    add_mark(batch, NFNL_MSG_BATCH_BEGIN);
+    nft_add_batch_marker(batch, NFNL_MSG_BATCH_BEGIN);
 }
 
 void nft_batch_end(struct nft_batch *batch)
 {
-    add_mark(batch, NFNL_MSG_BATCH_END);
+    nft_add_batch_marker(batch, NFNL_MSG_BATCH_END);
 }
 
 static void add_table(struct nft_batch *batch, uint16_t type, uint16_t flags, const char *table)
@@ -84,13 +87,13 @@ static void add_table(struct nft_batch *batch, uint16_t type, uint16_t flags, co
     struct netlink_message message;
     nft_begin_message(&message, type, flags);
     netlink_attr_str(&message, NFTA_TABLE_NAME, table);
-    nft_add_attribute(batch, &message);
+    nft_add_message(batch, &message);
 }
 
 void nft_table_remove(struct nft_batch *batch, const char *table)
 {
-    add_table(batch, NFT_MSG_NEWTABLE, NLM_F_CREATE,
-              table); /* creates the table if it is missing, so that it can be deleted */
+    /* The kernel refuses to delete a table that does not exist, so the table is created first. */
+    add_table(batch, NFT_MSG_NEWTABLE, NLM_F_CREATE, table);
     add_table(batch, NFT_MSG_DELTABLE, 0, table);
 }
 
@@ -112,7 +115,7 @@ void nft_chain_add(struct nft_batch *batch, const char *table, const char *chain
     attr_be32(&message, NFTA_HOOK_PRIORITY, (uint32_t)priority);
     netlink_nest_end(&message, at);
     netlink_attr_str(&message, NFTA_CHAIN_TYPE, type);
-    nft_add_attribute(batch, &message);
+    nft_add_message(batch, &message);
 }
 
 /* ---- rules ----------------------------------------------------------------------------------- */
@@ -128,9 +131,10 @@ void nft_rule_begin(struct nft_rule *rule, const char *table, const char *chain)
 void nft_rule_end(struct nft_rule *rule, struct nft_batch *batch)
 {
     netlink_nest_end(&rule->message, rule->expressions);
-    nft_add_attribute(batch, &rule->message);
+    nft_add_message(batch, &rule->message);
 }
 
+/* The nested attributes of a condition or action that is being built. */
 struct expression {
     size_t element, data;
 };
@@ -222,8 +226,8 @@ void nft_rule_protocol(struct nft_rule *rule, uint8_t protocol)
     nft_compare_register(rule, NFT_CMP_EQ, &protocol, sizeof(protocol));
 }
 
-static void link_name(struct nft_rule *rule, enum nft_meta_keys key, enum nft_cmp_ops operation,
-                      const char *name)
+static void nft_compare_link(struct nft_rule *rule, enum nft_meta_keys key,
+                             enum nft_cmp_ops operation, const char *name)
 {
     char padded[IFNAMSIZ] = "";
     memcpy(padded, name, strnlen(name, sizeof(padded) - 1));
@@ -233,23 +237,24 @@ static void link_name(struct nft_rule *rule, enum nft_meta_keys key, enum nft_cm
 
 void nft_rule_in_link(struct nft_rule *rule, const char *name)
 {
-    link_name(rule, NFT_META_IIFNAME, NFT_CMP_EQ, name);
+    nft_compare_link(rule, NFT_META_IIFNAME, NFT_CMP_EQ, name);
 }
 
 void nft_rule_out_link(struct nft_rule *rule, const char *name, bool is_this)
 {
-    link_name(rule, NFT_META_OIFNAME, is_this ? NFT_CMP_EQ : NFT_CMP_NEQ, name);
+    nft_compare_link(rule, NFT_META_OIFNAME, is_this ? NFT_CMP_EQ : NFT_CMP_NEQ, name);
 }
 
-void nft_rule_unasked(struct nft_rule *rule)
+void nft_rule_not_established(struct nft_rule *rule)
 {
     const uint32_t zero = 0;
-    const uint32_t asked = NF_CT_STATE_BIT(IP_CT_ESTABLISHED) | NF_CT_STATE_BIT(IP_CT_RELATED);
+    const uint32_t established =
+        NF_CT_STATE_BIT(IP_CT_ESTABLISHED) | NF_CT_STATE_BIT(IP_CT_RELATED);
     struct expression at = expression_begin(rule, "ct");
     attr_be32(&rule->message, NFTA_CT_DREG, NFT_REG_1);
     attr_be32(&rule->message, NFTA_CT_KEY, NFT_CT_STATE);
     expression_end(rule, at);
-    mask_value(rule, asked);
+    mask_value(rule, established);
     nft_compare_register(rule, NFT_CMP_EQ, &zero, sizeof(zero));
 }
 
@@ -263,8 +268,8 @@ static void load_value(struct nft_rule *rule, const void *data, size_t size)
 
 void nft_rule_to_transparent(struct nft_rule *rule)
 {
-    /* tproxy requires a port. A listener on it would get packets that match no connected socket. No
-     * socket listens on this port, so such packets do not match the rule. */
+    /* tproxy requires a port. A listener on that port would get packets that match no connected
+     * socket. No socket listens on port 1, so such packets do not match the rule. */
     const uint16_t port = htons(1);
     load_value(rule, &port, sizeof(port));
     struct expression at = expression_begin(rule, "tproxy");
@@ -324,28 +329,26 @@ void nft_rule_drop(struct nft_rule *rule)
     give_verdict(rule, NF_DROP);
 }
 
-/* ---- answers of the kernel
- * ----------------------------------------------------------------------- */
+/* ---- answers of the kernel ------------------------------------------------------------------- */
 
 static int nft_refusal(int errnum, struct err *err)
 {
     if (errnum == EOPNOTSUPP || errnum == EINVAL || errnum == ENOENT || errnum == EPROTONOSUPPORT)
         return err_set(err, ERR_UNSUPPORTED,
-                       "the kernel has no nf_tables, or not all of it (%s): a kernel with the "
-                       "modules nf_tables, nft_masq and nft_ct is needed",
+                       "the kernel lacks nf_tables or a part of it (%s): use a kernel with the "
+                       "modules nf_tables, nft_masq and nft_ct",
                        strerror(errnum));
-    return err_set_errno(err, errnum, "cannot write rules for packets");
+    return err_set_errno(err, errnum, "cannot write packet filter rules");
 }
 
 int nft_batch_send(int fd, const struct nft_batch *batch, struct err *err)
 {
     struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
     if (batch->overflowed)
-        return err_set(err, ERR_INTERNAL, "the rules for packets are too long");
+        return err_set(err, ERR_INTERNAL, "the packet filter rules are too long");
     if (sendto(fd, batch->data, batch->size, 0, (struct sockaddr *)&kernel, sizeof(kernel)) < 0)
         return nft_refusal(errno, err);
-    /* The kernel handles a batch while it is sent, so the messages that can be read now are its
-     * errors. */
+    /* The kernel applies the batch before sendto() returns. So all its errors can be read now. */
     for (;;) {
         union {
             struct nlmsghdr header;
@@ -361,6 +364,8 @@ int nft_batch_send(int fd, const struct nft_batch *batch, struct err *err)
     }
 }
 
+/* Returns the attribute at `*at` and moves `*at` to the next one. Returns NULL at the end, and if
+ * the attribute is cut off. */
 static const struct nlattr *next_attribute(const unsigned char **at, const unsigned char *end)
 {
     const struct nlattr *attribute = (const void *)*at;
@@ -381,6 +386,7 @@ static uint32_t read_be32(const struct nlattr *attribute, uint32_t fallback)
     return ntohl(number);
 }
 
+/* Returns the hook in the nested attribute of a chain, or UINT32_MAX. */
 static uint32_t read_hook(const struct nlattr *hook)
 {
     const unsigned char *at = (const unsigned char *)hook + NLA_HDRLEN,

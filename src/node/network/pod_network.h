@@ -1,6 +1,6 @@
-/* Defines the address plan of the pod network, a private network behind a bridge. The plan is the
- * same in every cluster, because each cluster has its own network namespace. Node n
- * has 10.244.<n+1>.0/24. */
+/* Defines the addresses of the pod network, a private network behind a bridge. They are the same in
+ * every cluster, because each cluster has its own network namespace. The pods of node n have
+ * addresses in 10.244.<n+1>.0/24. */
 #ifndef TRAINYARD_NODE_NETWORK_POD_NETWORK_H
 #define TRAINYARD_NODE_NETWORK_POD_NETWORK_H
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define POD_NETWORK_BRIDGE  "ty0"
-#define POD_NETWORK         "10.244.0.0"
+#define POD_NETWORK         "10.244.0.0" /* and POD_NETWORK_PREFIX */
 #define POD_NETWORK_GATEWAY "10.244.0.1"
 
 /* The addresses of services. The API assigns them (engine/kinds/service_addresses.h), and the
@@ -25,15 +25,16 @@ enum {
     POD_NETWORK_PODS_MAX = 254, /* per node */
 };
 
-/* Whether the address is a pod's or the gateway's, not a service's. */
+/* Returns true for the address of a pod or of the gateway, but not of a service. */
 static inline bool pod_network_has(struct in_addr address)
 {
     return (ntohl(address.s_addr) & 0xffff0000) == 0x0af40000; /* 10.244.0.0/16 */
 }
 
+/* Returns true for the address of a pod. */
 static inline bool pod_network_has_pod(struct in_addr address)
 {
-    return pod_network_has(address) && ntohl(address.s_addr) != 0x0af40001; /* the gateway */
+    return pod_network_has(address) && ntohl(address.s_addr) != 0x0af40001; /* not the gateway */
 }
 
 static inline bool pod_network_has_service(struct in_addr address)
@@ -41,8 +42,8 @@ static inline bool pod_network_has_service(struct in_addr address)
     return (ntohl(address.s_addr) & 0xffff0000) == 0x0a600000; /* 10.96.0.0/16 */
 }
 
-/* Derives the MAC address from the IP address. So a cached ARP entry stays valid when a new pod
- * gets the address of an earlier pod. */
+/* Derives a pod's MAC address from its IP address. So a cached ARP entry stays valid when a new pod
+ * gets the IP address of an earlier pod. */
 static inline void pod_network_mac(struct in_addr address, unsigned char mac[6])
 {
     mac[0] = 0x02; /* locally administered */

@@ -13,8 +13,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* The maximum of events per container. Finding the process that holds a port reads all of /proc. */
-enum { TOLD_MAX = 10 };
+/* The maximum of events per container. It is low, because node_port_holder() reads all of /proc for
+ * each event. */
+enum { EVENTS_MAX = 10 };
 
 #define COMPONENT "trainyard-node"
 
@@ -34,15 +35,16 @@ void port_event_refused(struct kube_client *client, const struct json *about,
             then);
     else if (why == EACCES)
         kube_event(client, about, COMPONENT, "Warning", "PortRefused",
-                   "port %u of %s is not for ordinary users: choose one from 1024 on, or allow it "
-                   "with 'sysctl net.ipv4.ip_unprivileged_port_start=%u'",
+                   "an ordinary user cannot listen on port %u of %s: choose a port from 1024 on, "
+                   "or allow it with 'sysctl net.ipv4.ip_unprivileged_port_start=%u'",
                    port, address, port);
     else
         kube_event(client, about, COMPONENT, "Warning", "PortRefused",
                    "port %u of %s cannot be bound (%s): %s", port, address, strerror(why), then);
 }
 
-/* Binds the port as a server would. Returns 0 if that works, else the errno. */
+/* Binds the port as a server would. Returns the errno if that fails. Returns 0 if it works, or if
+ * no socket can be created. */
 static int try_port(const struct port_wanted *wanted)
 {
     const int one = 1;
@@ -51,7 +53,7 @@ static int try_port(const struct port_wanted *wanted)
     _cleanup_fd_ int fd = socket(AF_INET, wanted->type | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return 0;
-    /* Like most TCP servers, so that connections in TIME_WAIT do not count. For UDP the option
+    /* Most TCP servers set this option, so that connections in TIME_WAIT do not count. For UDP it
      * would allow two sockets to share the port. */
     if (wanted->type == SOCK_STREAM)
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
@@ -63,7 +65,7 @@ static void check_container(struct kube_client *client, const struct json *pod,
 {
     int refused = 0;
     JSON_EACH (row, json_get(container, "ports")) {
-        if (refused == TOLD_MAX)
+        if (refused == EVENTS_MAX)
             break;
         const char *protocol = json_get_string(row, "protocol", "TCP");
         int64_t port = json_get_int(row, "containerPort", 0);

@@ -1,4 +1,4 @@
-/* Sends an event about a pod or service if a port of this machine that it needs cannot be bound. */
+/* Sends events about pods and services that need a port of this machine which cannot be bound. */
 #ifndef TRAINYARD_NODE_NETWORK_PORT_EVENT_H
 #define TRAINYARD_NODE_NETWORK_PORT_EVENT_H
 
@@ -14,13 +14,15 @@ struct port_wanted {
     uint16_t port;
 };
 
-/* Sends an event about the object `about`. `why` is the errno of bind(). `then` describes what
- * happens next, such as "waiting until it is free". */
+/* Sends a Warning event about the object `about`. `why` is the errno of bind(). `then` is the part
+ * of the message that says what happens next, such as "waiting until it is free"; it is not used if
+ * `why` is EACCES. */
 void port_event_refused(struct kube_client *client, const struct json *about,
                         const struct port_wanted *wanted, int why, const char *then);
 
-/* Sends a Warning event for each container port of the pod that cannot be bound on the machine now,
- * at most 10 per container. Used before a pod without its own network starts. */
+/* Sends a Warning event for each container port of the pod that cannot be bound at `address` now,
+ * at most 10 per container. Must be called before the pod starts. Used for pods without a network
+ * of their own. */
 void port_event_check_pod(struct kube_client *client, const struct json *pod, const char *address);
 
 #endif

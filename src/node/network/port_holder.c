@@ -17,11 +17,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* TCP states in /proc/net: an unconnected UDP socket has the number of TCP_CLOSE. */
+/* States of sockets in /proc/net. An unconnected UDP socket has the number of TCP_CLOSE. */
 enum { LISTENING = 0x0a, UNCONNECTED = 0x07 };
 
-/* /proc/net has addresses in the machine's byte order, 32 bits at a time. In an IPv6 address the
- * last word is the mapped IPv4 address, and "::" is all zero. */
+/* /proc/net has addresses as hexadecimal words of 32 bits, each in the machine's byte order. The
+ * last word of an IPv4-mapped IPv6 address is the IPv4 address. "0.0.0.0" and "::" are zeros. */
 uint64_t node_port_holder_inode(const char *line, int type, struct in_addr address, uint16_t port)
 {
     char host[33];
@@ -37,6 +37,7 @@ uint64_t node_port_holder_inode(const char *line, int type, struct in_addr addre
     return is_any || word == address.s_addr ? inode : 0;
 }
 
+/* Returns the inode of the socket in one of these files, or 0. */
 static uint64_t find_inode(const char *table, int type, struct in_addr address, uint16_t port)
 {
     char line[512];
@@ -49,6 +50,8 @@ static uint64_t find_inode(const char *table, int type, struct in_addr address, 
     return inode;
 }
 
+/* Returns true if the process has the socket open. `socket` is the text of the link in
+ * /proc/PID/fd. */
 static bool has_socket(const char *pid, const char *socket)
 {
     _cleanup_free_ char *path = mem_printf("/proc/%s/fd", pid);

@@ -13,33 +13,36 @@
 #include <linux/netfilter.h>
 #include <linux/netfilter_ipv4.h>
 
-/* The namespace belongs to the cluster, so no other program uses these numbers in it. */
+/* The packet mark and the routing table for packets to the proxy. The namespace belongs to the
+ * cluster, so no other program uses these numbers in it. */
 enum { MARK = 1, ROUTE_TABLE = 100 };
 
 #define NFT_TABLE "trainyard-proxy"
 #define NFT_CHAIN "answers"
-#define ANY_POD   "10.244.255.254" /* all addresses of pods have the same route */
+#define ANY_POD   "10.244.255.254" /* an example: all addresses of pods have the same route */
 
 #define BRIDGE_RULES "/proc/sys/net/bridge/bridge-nf-call-iptables"
 #define IPV4         "/proc/sys/net/ipv4/"
 
-/* A new namespace inherits the first four from the machine. */
+/* The settings of the namespace. A new namespace may have other values, some inherited from the
+ * machine. */
 static const struct {
     const char *path, *value;
 } SYSCTLS[] = {
     /* The gateway sends packets back over the bridge on which they came. That is intended, so it
-     * must not send redirects. */
+     * must not send ICMP redirects. */
     {IPV4 "conf/all/send_redirects", "0"},
     {IPV4 "conf/" POD_NETWORK_BRIDGE "/send_redirects", "0"},
     /* With the mark, source validation would treat every pod's address as local and drop the
        packet. */
     {IPV4 "conf/all/src_valid_mark", "0"},
     {IPV4 "conf/" POD_NETWORK_BRIDGE "/src_valid_mark", "0"},
-    /* The proxy sends from the addresses of pods. The pods' own connections use ports from 32768.
-     */
+    /* The proxy connects from the addresses of pods. Its ports must differ from those of the pods'
+     * own connections, which begin at 32768. */
     {IPV4 "ip_local_port_range", "1024 32767"},
 };
 
+/* Marks the packets of this protocol that belong to a socket of the proxy. */
 static void add_mark_rule(struct nft_batch *batch, uint8_t protocol)
 {
     struct nft_rule rule;
@@ -55,8 +58,8 @@ static void add_mark_rule(struct nft_batch *batch, uint8_t protocol)
     nft_rule_end(&rule, batch);
 }
 
-/* Packets from pod to pod need no connection state, and tracking them would fill a table of limited
- * size. */
+/* Exempts packets from pod to pod from connection tracking. They need no state, and tracking would
+ * fill a table of limited size. */
 static void add_untrack_rule(struct nft_batch *batch, struct in_addr pods)
 {
     struct nft_rule rule;
@@ -88,7 +91,7 @@ static int transparent_write_rules(struct in_addr pods, struct err *err)
     return nft_batch_send(fd, &batch, err);
 }
 
-int transparent_lay(int netlink_fd, struct err *err)
+int transparent_set_up(int netlink_fd, struct err *err)
 {
     struct in_addr pods;
     int result = 0;
@@ -103,11 +106,11 @@ int transparent_lay(int netlink_fd, struct err *err)
     if (result == 0)
         result =
             netlink_local_route_add(netlink_fd, "lo", pods, POD_NETWORK_PREFIX, ROUTE_TABLE, err);
-    /* This must be the last step, because transparent_is_laid() checks for this rule. */
+    /* This must be the last step, because transparent_is_set_up() depends on this rule. */
     return result < 0 ? result : netlink_mark_rule_add(netlink_fd, MARK, ROUTE_TABLE, err);
 }
 
-int transparent_is_laid(int netlink_fd, bool *ret, struct err *err)
+int transparent_is_set_up(int netlink_fd, bool *ret, struct err *err)
 {
     struct in_addr pod;
     inet_pton(AF_INET, ANY_POD, &pod);

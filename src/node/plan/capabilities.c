@@ -1,4 +1,4 @@
-/* Computes sets of capabilities; see plan/capabilities.h. */
+/* Computes the capabilities of containers; see plan/capabilities.h. */
 #include "node/plan/capabilities.h"
 
 #include "base/mem.h"
@@ -62,8 +62,8 @@ uint64_t capabilities_default(void)
            BIT(CAP_NET_RAW) | BIT(CAP_SYS_CHROOT) | BIT(CAP_NET_BIND_SERVICE);
 }
 
-/* Adds capabilities for locked memory, priorities and the pod's own network, because they affect no
- * other pod. */
+/* Capabilities for locked memory, priorities and the pod's own network are allowed, because they
+ * give no access to other pods. */
 uint64_t capabilities_most(bool nested, bool own_network)
 {
     uint64_t most = capabilities_default();

@@ -1,4 +1,4 @@
-/* Plans the command of a container and its default environment. */
+/* Plans the command of a container and its default environment; see plan/internal.h. */
 #include "node/plan/internal.h"
 
 #include "base/mem.h"
@@ -7,10 +7,10 @@
 
 #include <string.h>
 
-/* Returns the value of HOME. The machine's /root is read-only, so the default is /tmp. If the
- * container mounts a volume at or below /root, HOME is /root, so that programs find files such as
- * ~/.kube there. */
-static const char *home_of(const struct json *container)
+/* Returns the value of HOME for a container that uses the machine's root. It is /tmp, because a
+ * sandbox cannot write to home directories of the machine. If the container mounts a volume at or
+ * below /root, HOME is /root, so that programs find files such as ~/.kube there. */
+static const char *command_home(const struct json *container)
 {
     JSON_EACH (mount, json_get(container, "volumeMounts")) {
         const char *path = json_get_string(mount, "mountPath", "");
@@ -26,9 +26,9 @@ void plan_default_environment(struct planner *p, const struct json *container,
     environment_set(p->arena, environment, "PATH",
                     p->home ? IMAGE_PATH : IMAGE_PATH ":" IMAGE_TOOLS_DIRECTORY);
     environment_set(p->arena, environment, "HOSTNAME", p->spec->hostname);
-    environment_set(p->arena, environment, "HOME", p->home ? p->home : home_of(container));
-    /* The home directory of the machine's user is read-only, but packages that are installed there
-     * must be found. */
+    environment_set(p->arena, environment, "HOME", p->home ? p->home : command_home(container));
+    /* HOME is not the home directory of the user who runs the cluster, but Python must find the
+     * packages that are installed there. */
     if (p->input->home && !p->home)
         environment_set(p->arena, environment, "PYTHONUSERBASE",
                         arena_printf(p->arena, "%s/.local", p->input->home));
@@ -69,7 +69,8 @@ int plan_command(struct planner *p, const struct json *container, struct pod_con
         add_strings(p, &p->image.command, ret);
     if (!json_count(command) && !json_count(args))
         add_strings(p, &p->image.args, ret);
-    /* In an image's own root, the arguments alone may name a program. */
+    /* An unknown image has no command. In an image's own root, the arguments alone may name a
+     * program. */
     if (!ret->root && !ret->arguments.count)
         return plan_refuse(p, "ErrImageNeverPull", ret->name,
                            image_table_advise(p->arena, image,

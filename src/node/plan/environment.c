@@ -64,7 +64,8 @@ const char *environment_expand(struct arena *arena, const char *text,
     return arena_strndup(arena, out.data, out.size);
 }
 
-/* Extracts "key" from "metadata.labels['key']". */
+/* Returns the key of a path such as "metadata.labels['key']", where `map` is "metadata.labels".
+ * Returns NULL if the path does not have this form. */
 static const char *environment_subscript(struct arena *arena, const char *path, const char *map)
 {
     size_t size = strlen(map), whole = strlen(path);
@@ -100,13 +101,14 @@ int environment_field(struct arena *arena, const struct pod_facts *facts, const 
     const char *label = environment_subscript(arena, path, "metadata.labels");
     const char *annotation = environment_subscript(arena, path, "metadata.annotations");
     if (!label && !annotation)
-        return err_set(err, ERR_UNSUPPORTED, "field '%s' cannot be referred to", path);
+        return err_set(err, ERR_UNSUPPORTED, "fieldPath '%s' is not supported", path);
     const char *value = label ? kube_meta_label(pod, label) : kube_meta_annotation(pod, annotation);
     *ret = value ? value : "";
     return 0;
 }
 
-/* Decodes one value of a secret. A value with a NUL byte cannot be in an environment. */
+/* Decodes one value of a secret. Fails if the value contains a NUL byte, because an environment
+ * cannot contain it. */
 static int environment_decode_value(struct arena *arena, const char *text, const char **ret,
                                     struct err *err)
 {
@@ -114,7 +116,7 @@ static int environment_decode_value(struct arena *arena, const char *text, const
     size_t size;
     int result = base64_decode(arena, text, &value, &size, err);
     if (result == 0 && strlen(value) != size)
-        result = err_set(err, ERR_INVALID, "the value is not text");
+        result = err_set(err, ERR_INVALID, "the value contains a NUL byte");
     if (result == 0)
         *ret = value;
     return result;
@@ -158,7 +160,8 @@ static int value_from(struct arena *arena, const struct pod_facts *facts,
     return err_set(err, ERR_UNSUPPORTED, "valueFrom of this kind is not supported on this machine");
 }
 
-/* The rule of Kubernetes: letters, digits, '_', '-' and '.', and the first is not a digit. */
+/* Returns whether the prefix and the key form the name of a variable. By the rule of Kubernetes it
+ * consists of letters, digits, '_', '-' and '.', and does not start with a digit. */
 static bool is_variable_name(const char *prefix, const char *key)
 {
     const char *first = prefix[0] ? prefix : key, *const parts[] = {prefix, key};
@@ -187,7 +190,8 @@ static int add_from(struct arena *arena, const struct pod_facts *facts,
     JSON_EACH (entry, json_get(object, "data")) {
         const char *value = json_text(entry);
         if (ret->count > ENTRIES_MAX)
-            return err_set(err, ERR_TOO_MANY, "more than %d environment variables", ENTRIES_MAX);
+            return err_set(err, ERR_TOO_MANY,
+                           "the container has more than %d environment variables", ENTRIES_MAX);
         if (!value || !is_variable_name(prefix, entry->name) ||
             (!config && environment_decode_value(arena, value, &value, NULL) < 0))
             continue;
@@ -210,7 +214,8 @@ int environment_build(struct arena *arena, const struct pod_facts *facts,
         const char *value = json_get_string(variable, "value", "");
         const struct json *from = json_get(variable, "valueFrom");
         if (ret->count > ENTRIES_MAX)
-            return err_set(err, ERR_TOO_MANY, "more than %d environment variables", ENTRIES_MAX);
+            return err_set(err, ERR_TOO_MANY,
+                           "the container has more than %d environment variables", ENTRIES_MAX);
         if (from) {
             int result = value_from(arena, facts, objects, container, from, &value, err);
             if (result < 0)

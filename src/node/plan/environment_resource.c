@@ -1,6 +1,6 @@
-/* Computes resources of a container for its environment and files (resourceFieldRef). Amounts are
- * in units of the divisor, rounded up. If a limit is not set, the node's capacity counts instead.
- */
+/* Implements environment_resource() for resourceFieldRef; see plan/environment.h. Amounts are
+ * rounded up. If a container has no limit, the node's capacity is used. If a container has no
+ * request, the amount is 0. */
 #include "node/plan/environment.h"
 
 #include "base/str.h"
@@ -21,7 +21,7 @@ static const struct json *environment_find_container(const struct json *pod, con
     return NULL;
 }
 
-/* Returns the container's amount of a resource such as "limits.cpu". */
+/* Sets `*ret` to the container's amount of a resource such as "limits.cpu". */
 static int find_amount(const struct pod_facts *facts, const struct json *container,
                        const char *resource, struct kube_quantity *ret, struct err *err)
 {
@@ -30,7 +30,8 @@ static int find_amount(const struct pod_facts *facts, const struct json *contain
                        : is_limit                            ? resource + 7
                                                              : NULL;
     if (!name)
-        return err_set(err, ERR_UNSUPPORTED, "resource '%s' cannot be referred to", resource);
+        return err_set(err, ERR_UNSUPPORTED,
+                       "resource '%s' does not begin with 'limits.' or 'requests.'", resource);
     const struct json *given =
         json_at(container, "resources", is_limit ? "limits" : "requests", name, NULL);
     if (!given && is_limit)

@@ -1,5 +1,6 @@
-/* Adds the environment variables that describe services. Kubernetes still sets two old forms:
- * NAME_SERVICE_HOST, and the variables of Docker's links, such as NAME_PORT_80_TCP. */
+/* Implements environment_add_services(); see plan/environment.h. As in Kubernetes, each service has
+ * two old forms of variables: NAME_SERVICE_HOST, and those of Docker's links, such as
+ * NAME_PORT_80_TCP. */
 #include "node/plan/environment.h"
 
 #include "base/str.h"
@@ -18,6 +19,7 @@ static char *variable_name(struct arena *arena, const char *name)
     return text;
 }
 
+/* `name` is the name of the service in variables, such as "MY_SERVICE". */
 static void add_port(struct arena *arena, struct pod_strings *ret, const char *name,
                      const char *address, const struct json *port, bool is_first)
 {
@@ -59,8 +61,8 @@ static void add_service(struct arena *arena, struct pod_strings *ret, const stru
     }
 }
 
-/* Adds the variables of the API. They name its service or, for pods on the machine's network, its
- * own port. */
+/* Adds the variables of the API. They contain the address of its service or, for a pod on the
+ * machine's network, 127.0.0.1 and the API's own port. */
 static void add_api(struct arena *arena, const struct pod_facts *facts, struct pod_strings *ret)
 {
     struct json *port = json_object(arena);

@@ -1,4 +1,5 @@
-/* Plans what a container takes from its image: root, user, working directory and stop signal. */
+/* Plans what a container takes from its image: root, user, working directory and stop signal; see
+ * plan/internal.h. */
 #include "node/plan/internal.h"
 
 #include "base/str.h"
@@ -22,12 +23,13 @@ int plan_signal_named(const char *text)
     return 0;
 }
 
-/* Finds the container's user, given as a number or as a name that the image defines. */
+/* Finds the container's user, group and home directory. runAsUser is a number; the image may name
+ * its user by number or by name. */
 static int plan_user(struct planner *p, const struct json *container, struct pod_container *ret)
 {
-    const struct json *own = json_get(container, "securityContext");
-    const struct json *pod = json_at(p->input->pod, "spec", "securityContext", NULL);
-    int64_t given = json_get_int(own, "runAsUser", json_get_int(pod, "runAsUser", -1));
+    const struct json *security = json_get(container, "securityContext");
+    const struct json *of_pod = json_at(p->input->pod, "spec", "securityContext", NULL);
+    int64_t given = json_get_int(security, "runAsUser", json_get_int(of_pod, "runAsUser", -1));
     const char *text =
         given >= 0 ? arena_printf(p->arena, "%lld", (long long)given) : p->image.user;
     struct image_user user;
@@ -40,8 +42,8 @@ static int plan_user(struct planner *p, const struct json *container, struct pod
     return 0;
 }
 
-/* Checks the name of the image, because the API accepts any text, as in Kubernetes. The messages
- * are those of the kubelet. */
+/* Checks the name of the image here, because the API accepts any text, as in Kubernetes. The
+ * message is the kubelet's. */
 int plan_check_image_name(struct planner *p, const struct json *container)
 {
     const char *text = json_get_string(container, "image", "");
@@ -59,13 +61,14 @@ int plan_image(struct planner *p, const struct json *container, struct pod_conta
 {
     const struct plan_input *input = p->input;
     const char *name = json_get_string(container, "image", "");
-    const char *own = json_get_string(container, "workingDir", "");
-    p->image_known = image_table_find(p->arena, input->state_dir, input->images, name, &p->image);
+    const char *working_dir = json_get_string(container, "workingDir", "");
+    (void)image_table_find(p->arena, input->state_dir, input->images, name, &p->image);
     p->home = NULL;
-    const char *directory = own[0] ? own : p->image.directory;
+    const char *directory = working_dir[0] ? working_dir : p->image.directory;
     if (directory[0] && directory[0] != '/') /* container runtimes refuse a relative path too */
-        return own[0]
-                   ? err_set(p->err, ERR_INVALID, "workingDir '%s' must be an absolute path", own)
+        return working_dir[0]
+                   ? err_set(p->err, ERR_INVALID, "workingDir '%s' must be an absolute path",
+                             working_dir)
                    : err_set(p->err, ERR_INVALID,
                              "the working directory '%s' of image '%s' must be an absolute "
                              "path: give the container a workingDir",

@@ -1,5 +1,5 @@
-/* Plans probes, hooks, sidecars and deadlines of a pod for its supervisor. Names of ports become
- * numbers here. */
+/* Plans probes, hooks, restart rules and deadlines for a pod's supervisor; see plan/internal.h.
+ * Names of ports become numbers here. */
 #include "node/plan/internal.h"
 
 #include "base/mem.h"
@@ -11,6 +11,8 @@
 
 enum { SECONDS_MAX = 1 << 30 };
 
+/* Returns a number of seconds in the manifest as milliseconds. `seconds` is the default. Values out
+ * of range are clamped. */
 static int64_t life_milliseconds(const struct json *object, const char *name, int64_t seconds)
 {
     int64_t value = json_get_int(object, name, seconds);
@@ -30,7 +32,8 @@ void plan_pod_life(struct planner *p)
     p->spec->prober = p->input->prober;
 }
 
-/* Accepts a number, or the name of one of the container's ports. */
+/* Finds the port of a probe or hook, given as a number, as digits, or as the name of one of the
+ * container's ports. */
 static int life_find_port(struct planner *p, const struct json *container,
                           const struct json *action, int64_t *ret)
 {
@@ -42,9 +45,12 @@ static int life_find_port(struct planner *p, const struct json *container,
     }
     if (name && number == 0)
         (void)str_to_int64(name, 1, 65535, &number, NULL);
+    if (!name && (number < 1 || number > 65535))
+        return err_set(p->err, ERR_INVALID, "port %lld is not between 1 and 65535",
+                       (long long)number);
     if (number < 1 || number > 65535)
         return err_set(p->err, ERR_INVALID, "no port of container '%s' is called '%s'",
-                       json_get_string(container, "name", ""), name ? name : "");
+                       json_get_string(container, "name", ""), name);
     *ret = number;
     return 0;
 }
@@ -60,7 +66,7 @@ static void add_headers(struct planner *p, const struct json *list, struct pod_s
     }
 }
 
-static const char *host_of(const struct planner *p, const struct json *action)
+static const char *life_host(const struct planner *p, const struct json *action)
 {
     const char *host = json_get_string(action, "host", "");
     return host[0] ? host : p->input->address;
@@ -79,7 +85,7 @@ static int plan_handler(struct planner *p, const struct json *container, const s
                 pod_strings_add(p->arena, &ret->words, json_text(word));
         }
         return ret->words.count ? 0
-                                : err_set(p->err, ERR_INVALID, "an exec handler without a command");
+                                : err_set(p->err, ERR_INVALID, "the exec handler has no command");
     }
     if (sleep) {
         ret->kind = HANDLER_SLEEP;
@@ -97,10 +103,11 @@ static int plan_handler(struct planner *p, const struct json *container, const s
         ret->kind = HANDLER_GRPC;
         ret->service = json_get_string(grpc, "service", "");
     } else {
-        return err_set(p->err, ERR_INVALID, "a handler that says not what to do");
+        return err_set(p->err, ERR_INVALID,
+                       "the handler has no action such as exec, httpGet or tcpSocket");
     }
     const struct json *action = http ? http : tcp ? tcp : grpc;
-    ret->host = host_of(p, action);
+    ret->host = life_host(p, action);
     return life_find_port(p, container, action, &ret->port);
 }
 
@@ -117,7 +124,7 @@ static int plan_probes(struct planner *p, const struct json *container, struct p
         const struct json *probe = json_get(container, name);
         if (!probe || probe->type != JSON_OBJECT)
             continue;
-        life->figures[kind] = (struct probe_figures){
+        life->settings[kind] = (struct probe_settings){
             .given = true,
             .initial_delay_ms = life_milliseconds(probe, "initialDelaySeconds", 0),
             .period_ms = at_least_one(probe, "periodSeconds", 10) * 1000,
@@ -143,7 +150,7 @@ static int plan_hook(struct planner *p, const struct json *container, const char
     return plan_handler(p, container, hook, ret) < 0 ? err_wrap(p->err, "lifecycle.%s", name) : 0;
 }
 
-/* Converts the rules to lines such as "In 3 42", which the supervisor parses. */
+/* Converts each rule to its text form, such as "In 3 42", and parses it (pod/restart.h). */
 static int plan_rules(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     JSON_EACH (rule, json_get(container, "restartPolicyRules")) {
@@ -169,11 +176,11 @@ int plan_life(struct planner *p, const struct json *container, struct pod_contai
     ret->image = json_get_string(container, "image", NULL);
     ret->message_from_log =
         str_eq(json_get_string(container, "terminationMessagePolicy", ""), "FallbackToLogsOnError");
-    enum restart_policy own;
+    enum restart_policy parsed;
     if (policy[0]) {
-        if ((result = restart_policy_parse(policy, &own, p->err)) < 0)
+        if ((result = restart_policy_parse(policy, &parsed, p->err)) < 0)
             return result;
-        ret->restart = (int)own;
+        ret->restart = (int)parsed;
         if ((result = plan_rules(p, container, ret)) < 0)
             return result;
     }

@@ -5,9 +5,9 @@
 #include "base/str.h"
 #include "kube/quantity.h"
 
-enum { SHARES_MIN = 2, SHARES_A_CPU = 1024, QUOTA_MIN_US = 1000, MILLI = 1000 };
+enum { SHARES_MIN = 2, SHARES_PER_CPU = 1024, QUOTA_MIN_US = 1000, MILLI = 1000 };
 
-/* Amounts of the two resources that have limits. */
+/* Amounts of the two resources that control groups limit. */
 struct amounts {
     int64_t cpu_milli, memory_bytes;
 };
@@ -34,7 +34,7 @@ static struct amounts limits_larger_amounts(struct amounts a, struct amounts b)
 
 static int64_t to_shares(int64_t cpu_milli)
 {
-    int64_t shares = cpu_milli * SHARES_A_CPU / MILLI;
+    int64_t shares = cpu_milli * SHARES_PER_CPU / MILLI;
     return shares < SHARES_MIN ? SHARES_MIN : shares;
 }
 
@@ -60,9 +60,9 @@ static bool limits_is_sidecar(const struct json *init)
     return str_eq(json_get_string(init, "restartPolicy", ""), "Always");
 }
 
-/* Returns the amount of a pod: the sum of its containers and sidecars. If an init container and the
- * sidecars before it need more, that amount counts. A pod has a limit only if each container has a
- * limit. */
+/* Returns the requests or limits of a pod: the sum over its containers and sidecars. If an init
+ * container and the sidecars before it have a larger sum, that sum is used. A pod has a limit only
+ * if each of its containers has one. */
 static struct amounts limits_of_all_containers(const struct json *pod, const char *which)
 {
     struct amounts total = {0}, most = {0};
@@ -125,13 +125,13 @@ int plan_limits(const struct json *pod, struct pod_spec *spec, struct err *err)
 
 const char *plan_limits_not_enforced(const struct json *pod, unsigned controllers)
 {
-    struct amounts asked = {0};
+    struct amounts limits = {0};
     static const char *const LISTS[] = {"initContainers", "containers"};
     for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
         JSON_EACH (container, json_at(pod, "spec", LISTS[i], NULL))
-            asked = limits_sum_amounts(asked, read_amounts(container, "limits"));
+            limits = limits_sum_amounts(limits, read_amounts(container, "limits"));
     }
-    bool cpu = asked.cpu_milli && !(controllers & CGROUP_CPU);
-    bool memory = asked.memory_bytes && !(controllers & CGROUP_MEMORY);
+    bool cpu = limits.cpu_milli && !(controllers & CGROUP_CPU);
+    bool memory = limits.memory_bytes && !(controllers & CGROUP_MEMORY);
     return cpu && memory ? "cpu and memory" : cpu ? "cpu" : memory ? "memory" : NULL;
 }

@@ -1,5 +1,6 @@
-/* Computes the resources that a pod's containers may use, in units of control groups, as the
- * kubelet does. The control process computes the limits, and the supervisor sets them. */
+/* Computes the resources that a pod and its containers may use, in units of control groups, as the
+ * kubelet does. The planner writes these limits into the pod's spec, and the supervisor sets them.
+ * Pure. */
 #ifndef TRAINYARD_NODE_PLAN_LIMITS_H
 #define TRAINYARD_NODE_PLAN_LIMITS_H
 
@@ -7,19 +8,22 @@
 #include "node/limits/cgroup.h"
 #include "node/pod/record/spec.h"
 
-/* The limit of processes and threads per pod, unless the pod has the annotation. Training needs far
- * less, and a fork bomb of this size does not stop a machine. */
-enum { POD_PIDS_DEFAULT = 4096, POD_PIDS_MAX = 4194304 };
+/* The annotation with the limit of processes and threads of a pod, the limit of a pod without it,
+ * and the largest limit that it can set. Training needs far fewer than the default, and a fork bomb
+ * of this size does not stop a machine. */
 #define POD_PIDS_ANNOTATION "trainyard.dev/pids-limit"
+enum { POD_PIDS_DEFAULT = 4096, POD_PIDS_MAX = 4194304 };
 
 void plan_limits_of_container(const struct json *container, struct cgroup_limits *ret);
+/* Returns 0, or a negative code if the value of the annotation is not valid. */
 int plan_limits_of_pod(const struct json *pod, struct cgroup_limits *ret, struct err *err);
 
-/* Adds the limits to the spec of a planned pod. */
+/* Sets the limits of the pod and of its containers in the spec. The containers of the spec must
+ * have the order of the manifest. Returns as plan_limits_of_pod(). */
 int plan_limits(const struct json *pod, struct pod_spec *spec, struct err *err);
 
-/* Returns the resources that the pod limits but these controllers do not enforce, such as "cpu and
- * memory". Returns NULL if all are enforced. */
+/* Returns the resources that the pod limits but that these controllers (CGROUP_…) do not enforce,
+ * such as "cpu and memory". Returns NULL if all are enforced. */
 const char *plan_limits_not_enforced(const struct json *pod, unsigned controllers);
 
 #endif

@@ -1,11 +1,11 @@
-/* Lists paths of the machine that a pod must not see; see plan/masks.h. */
+/* Lists the paths of the machine that pods must not see; see plan/masks.h. */
 #include "node/plan/masks.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 
-/* Private entries of a home directory. The rest of the home is visible read-only, because users
- * keep their code there. */
+/* Files and directories with secrets in a home directory. The rest of the home directory is visible
+ * read-only, because users keep their code there. */
 static const char *const SECRETS[] = {
     ".ssh",
     ".kube",

@@ -1,4 +1,5 @@
-/* Plans the mounts of a container: its volumes, and the mounts that every container gets. */
+/* Plans the mounts of a container: its volumes, and mounts that the manifest does not mention; see
+ * plan/internal.h. */
 #include "node/plan/internal.h"
 
 #include "base/cleanup.h"
@@ -11,7 +12,8 @@
 
 #include <string.h>
 
-/* Adds a volume in memory, which the supervisor mounts once for all containers. */
+/* If the volume is in memory, adds it to the spec: the supervisor mounts such a volume once for all
+ * containers. */
 static void add_memory(struct planner *p, const struct volume *volume, int64_t group)
 {
     if (!volume->memory)
@@ -33,7 +35,8 @@ int plan_prepare_volumes(struct planner *p)
     JSON_EACH (volume, json_at(p->input->pod, "spec", "volumes", NULL)) {
         int result =
             p->volume_count == PLANNER_VOLUMES_MAX
-                ? err_set(p->err, ERR_TOO_MANY, "more than %d volumes", PLANNER_VOLUMES_MAX)
+                ? err_set(p->err, ERR_TOO_MANY, "the pod has more than %d volumes",
+                          PLANNER_VOLUMES_MAX)
                 : volume_prepare(p->arena, &context, volume, &p->volumes[p->volume_count], p->err);
         if (result < 0)
             return plan_refuse(p, "FailedMount", NULL, result);
@@ -56,7 +59,7 @@ static bool is_step_image(const char *image)
     return str_has_prefix(image, name) && strchr(":@", image[strlen(name)]);
 }
 
-/* Mounts the file for the termination message at the path that the manifest names. */
+/* Mounts the file for the termination message at the container's terminationMessagePath. */
 static void plan_message(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     const char *target = json_get_string(container, "terminationMessagePath", KUBE_MESSAGE_PATH);
@@ -75,7 +78,8 @@ static void mounts_add_hosts(struct planner *p, struct pod_container *ret)
             ->read_only = true;
 }
 
-/* Mounts the directory that the pods of a job share, unless the pod has its own mount there. */
+/* Mounts the directory that the pods of a job share (pod/peers.h), unless the container mounts a
+ * volume at the same path. */
 static int plan_peers(struct planner *p, const struct json *container, struct pod_container *ret)
 {
     const char *name = peers_name(p->arena, p->input->pod), *path;
@@ -91,6 +95,7 @@ static int plan_peers(struct planner *p, const struct json *container, struct po
     return result;
 }
 
+/* Returns whether `name` is one of the segments of the path. */
 static bool has_segment(const char *path, const char *name)
 {
     size_t size = strlen(name);
@@ -100,7 +105,7 @@ static bool has_segment(const char *path, const char *name)
     return false;
 }
 
-/* Whether a volume at this path would break the sandbox. */
+/* Returns whether a volume at this path would break the sandbox. */
 static bool is_of_the_sandbox(const char *target)
 {
     static const char *const WHOLE[] = {"/", "/dev", "/etc", "/sys"};
@@ -110,8 +115,8 @@ static bool is_of_the_sandbox(const char *target)
     return str_eq(target, "/proc") || str_has_prefix(target, "/proc/");
 }
 
-/* Returns the part of the volume that is mounted, or NULL for the whole volume. subPathExpr is
- * expanded with the container's environment. */
+/* Sets `*ret` to the path inside the volume that is mounted, or to NULL for the whole volume.
+ * subPathExpr is expanded with the container's environment. */
 static int plan_sub_path(struct planner *p, const struct json *mount,
                          const struct pod_strings *environment, const char **ret)
 {
@@ -121,8 +126,8 @@ static int plan_sub_path(struct planner *p, const struct json *mount,
         path = environment_expand(p->arena, expression, environment);
         if (strstr(path, "$("))
             return err_set(p->err, ERR_INVALID,
-                           "failed to expand subPath for volumeMount \"%s\": '%s' names a variable "
-                           "the container has not",
+                           "failed to expand subPath for volumeMount \"%s\": '%s' uses a variable "
+                           "that the container does not have",
                            json_get_string(mount, "name", ""), expression);
     }
     if (path[0] == '/' || has_segment(path, ".."))
@@ -157,8 +162,8 @@ static int plan_volume(struct planner *p, const struct json *mount, struct pod_c
     return 0;
 }
 
-/* Mounts the directories that every pod shares with the machine, unless the pod has its own volume
- * there. */
+/* Mounts the directories that every pod shares with the machine (`up --share`), unless a mount of
+ * the container already provides the path. */
 static void plan_shares(struct planner *p, struct pod_container *ret)
 {
     for (size_t i = 0; i < p->spec->shares.count; i++)

@@ -1,4 +1,4 @@
-/* Plans the names of a pod: its host name, its hosts file and its resolv.conf. */
+/* Plans the names of a pod: its host name, /etc/hosts and /etc/resolv.conf; see plan/internal.h. */
 #include "node/plan/internal.h"
 
 #include "base/buf.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { NAMES_MAX = 256 * 1024, HOSTNAME_MAX = 63, KERNEL_HOSTNAME_MAX = 64 };
+enum { NAMES_TEXT_MAX = 256 * 1024, HOSTNAME_MAX = 63, KERNEL_HOSTNAME_MAX = 64 };
 
 bool plan_uses_host_network(const struct json *pod)
 {
@@ -31,14 +31,14 @@ const char *plan_hosts(struct planner *p)
     const struct json *pod = p->input->pod, *spec = json_get(pod, "spec");
     const char *subdomain = json_get_string(spec, "subdomain", "");
     _cleanup_buf_ struct buf text;
-    buf_init(&text, NAMES_MAX);
+    buf_init(&text, NAMES_TEXT_MAX);
     buf_append_str(&text, "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n");
     buf_printf(&text, "%s", p->input->address);
     if (subdomain[0])
         buf_printf(&text, "\t%s.%s.%s.svc.cluster.local", p->facts.hostname, subdomain,
                    kube_meta_namespace(pod));
     buf_printf(&text, "\t%s\n", p->facts.hostname);
-    /* In the pod network the DNS responder answers this name. */
+    /* Docker Desktop's name of the API. In the pod network the DNS responder answers it. */
     if (plan_uses_host_network(pod))
         buf_append_str(&text, "127.0.0.1\tkubernetes.docker.internal\n");
     JSON_EACH (alias, json_get(spec, "hostAliases")) {
@@ -71,7 +71,7 @@ const char *plan_resolv_conf(struct planner *p)
     if (!none && plan_uses_host_network(p->input->pod))
         return p->input->machine_resolv_conf;
     _cleanup_buf_ struct buf text;
-    buf_init(&text, NAMES_MAX);
+    buf_init(&text, NAMES_TEXT_MAX);
     buf_append_str(&text, "search");
     bool of_machine = str_eq(policy, "Default");
     if (!none && !of_machine)

@@ -1,6 +1,8 @@
-/* Plans a container without namespaces. It sees all files of the machine. It has no mounts. A
- * volumeMount is refused unless it is a hostPath at its own path, or a mount of the service account
- * or of a step's wrapper, whose paths are passed in another way. */
+/* Plans a container without namespaces; see plan/internal.h. The container sees all files of the
+ * machine and has no mounts. So a volumeMount is refused, with three exceptions: a writable mount
+ * of a directory of the machine at its own path, the files of the service account, and the wrapper
+ * of a pipeline step. The container gets the real paths of the last two in KUBECONFIG and in its
+ * command. */
 #include "node/plan/internal.h"
 
 #include "base/str.h"
@@ -22,7 +24,8 @@ static const struct volume *plain_find_volume(const struct planner *p, const cha
     return NULL;
 }
 
-/* Whether the mount is a directory of the machine that is mounted at the same path. */
+/* Returns whether the volume is a directory of the machine and the mountPath is the path of this
+ * directory. */
 static bool is_in_place(const struct planner *p, const struct json *mount)
 {
     const struct volume *volume = plain_find_volume(p, json_get_string(mount, "name", ""));
@@ -48,9 +51,9 @@ int plan_check_plain(struct planner *p, const struct json *container,
         return plan_refuse(
             p, "CreateContainerError", planned->name,
             err_set(p->err, ERR_UNSUPPORTED,
-                    "image '%s' has files of its own, and a root of its own needs namespaces, "
-                    "which this cluster does without: map the image to a command of this machine "
-                    "('trainyard image add'), or allow namespaces ('trainyard status' says how)",
+                    "image '%s' has files of its own, which need namespaces, but this cluster runs "
+                    "without them: map the image to a command of this machine ('trainyard image "
+                    "add'), or allow namespaces ('trainyard status' says how)",
                     json_get_string(container, "image", "")));
     JSON_EACH (mount, json_get(container, "volumeMounts")) {
         const char *path = json_get_string(mount, "mountPath", "");
@@ -60,9 +63,9 @@ int plan_check_plain(struct planner *p, const struct json *container,
             return plan_refuse(
                 p, "FailedMount", planned->name,
                 err_set(p->err, ERR_UNSUPPORTED,
-                        "MountVolume.SetUp failed for volume \"%s\": it is to be read-only at "
-                        "'%s', and that needs namespaces, which this cluster does without: leave "
-                        "out readOnly, or allow namespaces ('trainyard status' says how)",
+                        "MountVolume.SetUp failed for volume \"%s\": a read-only mount at '%s' "
+                        "needs namespaces, but this cluster runs without them: leave out readOnly, "
+                        "or allow namespaces ('trainyard status' says how)",
                         json_get_string(mount, "name", ""), path));
         if (is_in_place(p, mount))
             continue;
@@ -70,17 +73,17 @@ int plan_check_plain(struct planner *p, const struct json *container,
             p, "FailedMount", planned->name,
             err_set(p->err, ERR_UNSUPPORTED,
                     "MountVolume.SetUp failed for volume \"%s\": it cannot be mounted at '%s', "
-                    "because mounts need namespaces, which this cluster does without: use a "
-                    "hostPath volume at its own path, or allow namespaces ('trainyard status' says "
-                    "how)",
+                    "because this cluster runs without namespaces: use a hostPath volume whose "
+                    "mountPath equals its path, or allow namespaces ('trainyard status' says how)",
                     json_get_string(mount, "name", ""), path));
     }
     return 0;
 }
 
-/* Without the privilege to become another user, every container runs as the current user. */
-static int write_kubeconfig(struct planner *p, const struct pod_container *container,
-                            const char *files, const char **ret_path)
+/* Without the privilege to become another user (`nested`), every container runs as the current
+ * user. */
+static int plain_write_kubeconfig(struct planner *p, const struct pod_container *container,
+                                  const char *files, const char **ret_path)
 {
     const struct plan_kubeconfig kubeconfig = {
         .pod_dir = p->input->pod_dir,
@@ -102,6 +105,7 @@ void plan_plain_mark(struct planner *p, const struct json *container,
                     arena_printf(p->arena, "%s/%s", p->input->pod_dir, name));
 }
 
+/* Appends a directory to PATH. `directory` need not end after `size` bytes. */
 static void append_to_path(struct planner *p, struct pod_strings *environment,
                            const char *directory, size_t size)
 {
@@ -132,23 +136,25 @@ int plan_plain_environment(struct planner *p, const struct json *container,
         const struct volume *volume = plain_find_volume(p, json_get_string(mount, "name", ""));
         if (!volume || !str_eq(json_get_string(mount, "mountPath", ""), POD_ACCOUNT_MOUNT))
             continue;
-        if ((result = write_kubeconfig(p, ret, volume->source, &kubeconfig)) < 0)
+        if ((result = plain_write_kubeconfig(p, ret, volume->source, &kubeconfig)) < 0)
             return result;
         environment_set(p->arena, environment, "KUBECONFIG", kubeconfig);
     }
     return 0;
 }
 
-static void plain_replace_prefix(struct pod_container *container, const char *word, const char *by)
+/* Replaces each argument that equals `word`. Does nothing if `by` is NULL. */
+static void plain_replace_word(struct pod_container *container, const char *word, const char *by)
 {
     for (size_t i = 0; by && i < container->arguments.count; i++)
         if (str_eq(container->arguments.items[i], word))
             container->arguments.items[i] = by;
 }
 
-/* Replaces the paths of a pipeline step's wrapper, script and output file by their paths in the
- * pod's directory. */
-static void find_wrapper(struct planner *p, const struct json *container, struct pod_container *ret)
+/* In the command of a pipeline step, replaces the paths of the wrapper, the script and the output
+ * file by their paths in the pod's directory. */
+static void plain_replace_wrapper(struct planner *p, const struct json *container,
+                                  struct pod_container *ret)
 {
     const struct pod_strings *words = &ret->arguments;
     const struct volume *volume = plain_find_volume(p, STEP_WRAPPER_VOLUME);
@@ -162,27 +168,27 @@ static void find_wrapper(struct planner *p, const struct json *container, struct
     if (words->count > 2 && str_eq(words->items[0], STEP_WRAPPER_PROGRAM) &&
         str_eq(words->items[1], STEP_WRAPPER_OUTPUT))
         words->items[2] = arena_strdup(p->arena, message);
-    plain_replace_prefix(ret, STEP_WRAPPER_PROGRAM,
-                         arena_printf(p->arena, "%s/step", volume->source));
-    plain_replace_prefix(ret, STEP_WRAPPER_SCRIPT,
-                         arena_printf(p->arena, "%s/script", volume->source));
+    plain_replace_word(ret, STEP_WRAPPER_PROGRAM,
+                       arena_printf(p->arena, "%s/step", volume->source));
+    plain_replace_word(ret, STEP_WRAPPER_SCRIPT,
+                       arena_printf(p->arena, "%s/script", volume->source));
 }
 
-/* A container without a working directory starts in the pod's directory, because it must not write
- * to the machine's root. This does not apply to other users, who cannot enter the pod's directory.
- */
-static void plan_directory(const struct planner *p, struct pod_container *ret)
+/* A container without a working directory starts in its layer directory (struct pod_container),
+ * because it must not write to the machine's root. A container that runs as another user starts in
+ * "/", because this user cannot enter the pod's directory. */
+static void plain_set_directory(const struct planner *p, struct pod_container *ret)
 {
     if (!ret->directory && (p->input->nested || ret->user <= 0))
         ret->directory = ret->layer;
 }
 
-/* Replaces programs by their path on the machine. Pods with namespaces find them in
- * IMAGE_TOOLS_DIRECTORY. */
+/* Replaces the paths of programs in IMAGE_TOOLS_DIRECTORY by their paths on the machine, because
+ * that directory exists only in pods with namespaces. */
 void plan_plain_command(struct planner *p, const struct json *container, struct pod_container *ret)
 {
-    plain_replace_prefix(ret, IMAGE_TRAINER_PATH, p->input->trainer_path);
-    plain_replace_prefix(ret, IMAGE_STEP_PATH, p->input->step_path);
-    find_wrapper(p, container, ret);
-    plan_directory(p, ret);
+    plain_replace_word(ret, IMAGE_TRAINER_PATH, p->input->trainer_path);
+    plain_replace_word(ret, IMAGE_STEP_PATH, p->input->step_path);
+    plain_replace_wrapper(p, container, ret);
+    plain_set_directory(p, ret);
 }

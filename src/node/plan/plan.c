@@ -1,4 +1,4 @@
-/* Turns a Pod into a spec; see plan/plan.h. */
+/* Goes through a Pod and plans its spec; see plan/plan.h. */
 #include "node/plan/internal.h"
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 int plan_refuse(struct planner *p, const char *reason, const char *container, int result)
 {
     *p->refusal = (struct plan_refusal){
-        .reason = reason, .container = container, .may_heal = result == -ERR_NOT_FOUND};
+        .reason = reason, .container = container, .is_temporary = result == -ERR_NOT_FOUND};
     return result;
 }
 
@@ -15,9 +15,9 @@ static int plan_container(struct planner *p, const struct json *container, bool 
 {
     const char *name = json_get_string(container, "name", "");
     if (p->spec->container_count == POD_CONTAINERS_MAX)
-        return plan_refuse(
-            p, "CreateContainerConfigError", name,
-            err_set(p->err, ERR_TOO_MANY, "more than %d containers", POD_CONTAINERS_MAX));
+        return plan_refuse(p, "CreateContainerConfigError", name,
+                           err_set(p->err, ERR_TOO_MANY, "the pod has more than %d containers",
+                                   POD_CONTAINERS_MAX));
     struct pod_container *ret = pod_spec_add_container(p->arena, p->spec, name);
     ret->init = init;
     ret->has_stdin = json_get_bool(container, "stdin", false);

@@ -1,4 +1,4 @@
-/* Prepares a pod on the pool; see plan/preparation.h. */
+/* Plans a pod and writes its files on a thread of the thread pool; see plan/preparation.h. */
 #include "node/plan/preparation.h"
 
 #include "node/image/table.h"
@@ -19,8 +19,8 @@
 
 #include <stdlib.h>
 
-/* An object that the plan needs. */
-struct asked {
+/* An object that the plan has requested. */
+struct requested {
     const struct kube_resource *resource;
     const char *namespace_, *name;
     struct kube_object *object; /* NULL if it does not exist */
@@ -29,44 +29,46 @@ struct asked {
 
 struct plan_preparation {
     struct loop_work work;
-    /* NULL after plan_preparation_abandon(). Only the loop thread uses `host`, `done` and
-     * `context`. */
+    /* Only the loop thread uses `host`, `done` and `context`. `host` is NULL after
+     * plan_preparation_abandon(). */
     const struct pod_host *host;
     plan_preparation_done *done;
     void *context;
-    struct arena *arena; /* owns the memory that the fields below point to */
+    struct arena *arena; /* owns the strings of `input`, `groups` and `requested` */
     struct plan_input input;
     struct cgroup_base groups;
     struct node_size size;
-    bool is_planned;
+    bool is_planned; /* the pod has a spec already; only its control groups are missing */
     /* Lines about services for the hosts file of a pod with hostNetwork, or NULL. */
     const char *host_names;
-    VEC(struct asked) asked;
+    VEC(struct requested) requested;
     VEC(struct kube_object *) services; /* services in the pod's namespace */
     struct plan_prepared prepared;
 };
 
-/* ---- On the pool ---- */
+/* ---- On a thread of the pool ---- */
 
-static const struct json *get_asked(void *context, const struct kube_resource *resource,
-                                    const char *namespace_, const char *name)
+/* Returns the object if the loop thread has found it. Otherwise records the request and returns
+ * NULL. */
+static const struct json *plan_get_object(void *context, const struct kube_resource *resource,
+                                          const char *namespace_, const char *name)
 {
     struct plan_preparation *self = context;
-    for (size_t i = 0; i < self->asked.count; i++) {
-        const struct asked *asked = &self->asked.items[i];
-        if (asked->resource == resource && str_eq(asked->namespace_, namespace_) &&
-            str_eq(asked->name, name))
-            return asked->object ? asked->object->json : NULL;
+    for (size_t i = 0; i < self->requested.count; i++) {
+        const struct requested *requested = &self->requested.items[i];
+        if (requested->resource == resource && str_eq(requested->namespace_, namespace_) &&
+            str_eq(requested->name, name))
+            return requested->object ? requested->object->json : NULL;
     }
-    const struct asked asked = {.resource = resource,
-                                .namespace_ = arena_strdup(self->arena, namespace_),
-                                .name = arena_strdup(self->arena, name),
-                                .is_new = true};
-    vec_push(&self->asked, asked);
+    const struct requested requested = {.resource = resource,
+                                        .namespace_ = arena_strdup(self->arena, namespace_),
+                                        .name = arena_strdup(self->arena, name),
+                                        .is_new = true};
+    vec_push(&self->requested, requested);
     return NULL;
 }
 
-static const struct json *next_held_service(void *context, const char *namespace_, size_t *position)
+static const struct json *plan_next_service(void *context, const char *namespace_, size_t *position)
 {
     const struct plan_preparation *self = context;
     return *position < self->services.count ? self->services.items[(*position)++]->json : NULL;
@@ -85,7 +87,7 @@ static int preparation_plan_pod(struct plan_preparation *self, struct arena *are
 {
     struct plan_prepared *prepared = &self->prepared;
     struct plan_input input = self->input;
-    const struct node_objects objects = {get_asked, self, next_held_service};
+    const struct node_objects objects = {plan_get_object, self, plan_next_service};
     struct json *images;
     struct pod_spec spec;
     char boot[BOOT_ID_MAX];
@@ -106,7 +108,8 @@ static int preparation_plan_pod(struct plan_preparation *self, struct arena *are
     return pod_spec_store(input.pod_dir, &spec, err);
 }
 
-/* A supervisor may have started after the loop thread has checked. */
+/* Returns whether a supervisor of this pod runs. The loop thread has checked this too, but a
+ * supervisor may have started since. */
 static bool has_supervisor(const struct plan_preparation *self)
 {
     _cleanup_free_ char *lock = mem_printf("%s/lock", self->input.pod_dir);
@@ -124,7 +127,8 @@ static void preparation_run(struct loop_work *work)
     self->prepared.refusal = (struct plan_refusal){.reason = "FailedCreatePodSandBox"};
     if (!self->is_planned && preparation_plan_pod(self, arena, err) < 0)
         return;
-    /* Placing the groups kills every process that is left in them. */
+    /* cgroup_base_place_pod() kills all processes in the pod's old groups, so no supervisor may
+     * run. */
     self->prepared.is_up = has_supervisor(self);
     if (!self->prepared.is_up)
         (void)cgroup_base_place_pod(&self->groups, self->input.pod_dir,
@@ -135,12 +139,12 @@ static void preparation_run(struct loop_work *work)
 
 static struct plan_preparation *preparation_free(struct plan_preparation *self)
 {
-    for (size_t i = 0; i < self->asked.count; i++)
-        if (self->asked.items[i].object)
-            kube_object_unref(self->asked.items[i].object);
+    for (size_t i = 0; i < self->requested.count; i++)
+        if (self->requested.items[i].object)
+            kube_object_unref(self->requested.items[i].object);
     for (size_t i = 0; i < self->services.count; i++)
         kube_object_unref(self->services.items[i]);
-    vec_release(&self->asked);
+    vec_release(&self->requested);
     vec_release(&self->services);
     pod_tokens_release(&self->prepared.tokens);
     kube_object_unref(self->prepared.pod);
@@ -149,35 +153,36 @@ static struct plan_preparation *preparation_free(struct plan_preparation *self)
     return NULL;
 }
 
-/* Finds objects that the plan has requested. Returns true if there is one that the plan did not
- * have. */
-static bool find_asked(struct plan_preparation *self)
+/* Searches for the objects that the plan has requested since the last call. Returns true if at
+ * least one of them exists: the pod must be planned again. */
+static bool find_requested(struct plan_preparation *self)
 {
     const struct node_object_source *source = &self->host->source;
     bool is_found = false;
-    for (size_t i = 0; i < self->asked.count; i++) {
-        struct asked *asked = &self->asked.items[i];
-        struct kube_object *object = asked->is_new ? source->get(source->context, asked->resource,
-                                                                 asked->namespace_, asked->name)
-                                                   : NULL;
-        asked->is_new = false;
+    for (size_t i = 0; i < self->requested.count; i++) {
+        struct requested *requested = &self->requested.items[i];
+        struct kube_object *object = requested->is_new
+                                         ? source->get(source->context, requested->resource,
+                                                       requested->namespace_, requested->name)
+                                         : NULL;
+        requested->is_new = false;
         if (object)
-            asked->object = kube_object_ref(object);
+            requested->object = kube_object_ref(object);
         is_found = is_found || object;
     }
     return is_found;
 }
 
-/* Whether an object has changed since it was given to the plan. The pod is not planned again,
- * because objects may change faster than a plan is made. */
+/* Returns whether an object was created or changed after the plan used it. The pod is not planned
+ * again for that, because objects may change faster than a plan is made. */
 static bool has_newer(const struct plan_preparation *self)
 {
     const struct node_object_source *source = &self->host->source;
-    for (size_t i = 0; i < self->asked.count; i++) {
-        const struct asked *asked = &self->asked.items[i];
-        const struct kube_object *now =
-            source->get(source->context, asked->resource, asked->namespace_, asked->name);
-        if (now && now != asked->object)
+    for (size_t i = 0; i < self->requested.count; i++) {
+        const struct requested *requested = &self->requested.items[i];
+        const struct kube_object *now = source->get(source->context, requested->resource,
+                                                    requested->namespace_, requested->name);
+        if (now && now != requested->object)
             return true;
     }
     return false;
@@ -186,7 +191,7 @@ static bool has_newer(const struct plan_preparation *self)
 static void on_prepared(struct loop_work *work)
 {
     struct plan_preparation *self = CONTAINER_OF(work, struct plan_preparation, work);
-    if (self->host && find_asked(self)) {
+    if (self->host && find_requested(self)) {
         loop_work_start(self->host->loop,
                         work); /* plans again, with the objects that were missing */
         return;
@@ -198,12 +203,12 @@ static void on_prepared(struct loop_work *work)
     preparation_free(self);
 }
 
-static const char *preparation_keep_text(struct arena *arena, const char *text)
+static const char *preparation_copy_text(struct arena *arena, const char *text)
 {
     return text ? arena_strdup(arena, text) : NULL;
 }
 
-static const char *const *keep_list(struct arena *arena, const char *const *list)
+static const char *const *preparation_copy_list(struct arena *arena, const char *const *list)
 {
     size_t count = 0;
     if (!list)
@@ -217,43 +222,44 @@ static const char *const *keep_list(struct arena *arena, const char *const *list
 }
 
 static struct plan_input copy_input(const struct pod_host *host,
-                                    const struct plan_preparation_order *order, struct arena *arena)
+                                    const struct plan_preparation_request *request,
+                                    struct arena *arena)
 {
     return (struct plan_input){
-        .pod = order->pod->json,
-        .state_dir = preparation_keep_text(arena, host->state_dir),
-        .pod_dir = preparation_keep_text(arena, order->directory),
-        .handout_dir = preparation_keep_text(arena, host->handout_dir),
-        .network = preparation_keep_text(arena, host->network),
+        .pod = request->pod->json,
+        .state_dir = preparation_copy_text(arena, host->state_dir),
+        .pod_dir = preparation_copy_text(arena, request->directory),
+        .handout_dir = preparation_copy_text(arena, host->handout_dir),
+        .network = preparation_copy_text(arena, host->network),
         .nested = host->nested,
         .plain = host->plain != NULL,
-        .address = preparation_keep_text(arena, order->address),
-        .host_address = preparation_keep_text(arena, order->node_address),
+        .address = preparation_copy_text(arena, request->address),
+        .host_address = preparation_copy_text(arena, request->node_address),
         .api_port = host->api_port,
-        .trainer_path = preparation_keep_text(arena, host->trainer_path),
-        .step_path = preparation_keep_text(arena, host->step_path),
-        .prober = preparation_keep_text(arena, host->prober),
-        .started_ms = order->started_ms,
-        .home = preparation_keep_text(arena, host->home),
-        .shares = keep_list(arena, host->shares),
-        .machine_resolv_conf = preparation_keep_text(arena, host->resolv_conf),
+        .trainer_path = preparation_copy_text(arena, host->trainer_path),
+        .step_path = preparation_copy_text(arena, host->step_path),
+        .prober = preparation_copy_text(arena, host->prober),
+        .started_ms = request->started_ms,
+        .home = preparation_copy_text(arena, host->home),
+        .shares = preparation_copy_list(arena, host->shares),
+        .machine_resolv_conf = preparation_copy_text(arena, host->resolv_conf),
     };
 }
 
 /* Collects the objects that nearly every plan needs. The plan itself requests others. */
-static void hold_common(struct plan_preparation *self)
+static void request_common(struct plan_preparation *self)
 {
     const struct node_object_source *source = &self->host->source;
     const char *namespace_ = kube_meta_namespace(self->input.pod);
     struct kube_object *service;
     for (size_t at = 0; (service = source->next_service(source->context, namespace_, &at));)
         vec_push(&self->services, kube_object_ref(service));
-    (void)get_asked(self, &KUBE_CONFIGMAPS, namespace_, "kube-root-ca.crt");
-    (void)find_asked(self);
+    (void)plan_get_object(self, &KUBE_CONFIGMAPS, namespace_, "kube-root-ca.crt");
+    (void)find_requested(self);
 }
 
 struct plan_preparation *plan_preparation_start(const struct pod_host *host,
-                                                const struct plan_preparation_order *order,
+                                                const struct plan_preparation_request *request,
                                                 plan_preparation_done *done, void *context)
 {
     struct plan_preparation *self = mem_zalloc(sizeof(*self));
@@ -262,17 +268,17 @@ struct plan_preparation *plan_preparation_start(const struct pod_host *host,
     self->done = done;
     self->context = context;
     self->arena = arena_new();
-    self->input = copy_input(host, order, self->arena);
+    self->input = copy_input(host, request, self->arena);
     self->input.tokens = &self->prepared.tokens;
-    self->prepared.pod = kube_object_ref(order->pod);
-    self->prepared.tokens = *order->tokens;
-    map_init(order->tokens);
-    self->is_planned = order->is_planned;
+    self->prepared.pod = kube_object_ref(request->pod);
+    self->prepared.tokens = *request->tokens;
+    map_init(request->tokens);
+    self->is_planned = request->is_planned;
     cgroup_base_copy(self->arena, host->groups, &self->groups);
     self->size = host->size;
-    if (!order->is_planned)
-        hold_common(self);
-    if (!order->is_planned && !host->plain && plan_uses_host_network(self->input.pod))
+    if (!request->is_planned)
+        request_common(self);
+    if (!request->is_planned && !host->plain && plan_uses_host_network(self->input.pod))
         self->host_names = host_names_text(host->host_names, self->arena, self->input.pod);
     loop_work_start(host->loop, &self->work);
     return self;

@@ -1,4 +1,4 @@
-/* Provides the command `python`; see plan/python.h. */
+/* Creates the link `python`; see plan/python.h. */
 #include "node/plan/python.h"
 
 #include "base/cleanup.h"

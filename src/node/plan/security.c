@@ -1,4 +1,5 @@
-/* Plans the user of a container and its capabilities. */
+/* Plans the security settings of a pod and its containers: users, groups, capabilities, seccomp and
+ * sysctls; see plan/internal.h. */
 #include "node/plan/internal.h"
 
 #include "base/mem.h"
@@ -28,58 +29,63 @@ static uint64_t plan_capabilities(struct planner *p, const struct json *wanted)
     return ((capabilities_default() & ~drop) | add) & most;
 }
 
-/* Checks runAsNonRoot, with the kubelet's messages. `given` is runAsUser, or -1. A user name in the
- * image does not prove that the user is not root, even if its number is not 0. */
+/* Checks runAsNonRoot, with the kubelet's messages. `given` is runAsUser, or -1 if it is not set.
+ * If the image names its user by name, the check fails, because the kubelet does not look up the
+ * name. */
 static int check_non_root(struct planner *p, const struct pod_container *container, int64_t given)
 {
     const struct json *pod = p->input->pod;
-    const char *who =
+    const char *subject =
         arena_printf(p->arena, "(pod: \"%s_%s(%s)\", container: %s)", kube_meta_name(pod),
                      kube_meta_namespace(pod), kube_meta_uid(pod), container->name);
     char *user = arena_strdup(p->arena, container->root ? p->image.user : "");
     user[strcspn(user, ":")] = '\0';
     int64_t number = 0;
-    /* Without the privilege to become another user, every container runs as the current user. */
+    /* Without the privilege to become another user (`nested`), every container runs as the current
+     * user. */
     if (p->input->plain && p->input->nested && given != 0)
         return geteuid() != 0 ? 0
                               : err_set(p->err, ERR_INVALID,
-                                        "container has runAsNonRoot and would run as root, which "
-                                        "lacks the right to become another user here %s",
-                                        who);
+                                        "container has runAsNonRoot and would run as root, because "
+                                        "the cluster lacks the privilege to become another user %s",
+                                        subject);
     if (given > 0)
         return 0;
     if (given == 0)
-        return err_set(p->err, ERR_INVALID, "container's runAsUser breaks non-root policy %s", who);
+        return err_set(p->err, ERR_INVALID, "container's runAsUser breaks non-root policy %s",
+                       subject);
     if (user[0] && str_to_int64(user, 0, UINT32_MAX, &number, NULL) < 0)
         return err_set(p->err, ERR_INVALID,
                        "container has runAsNonRoot and image has non-numeric user (%s), cannot "
                        "verify user is non-root %s: give it a runAsUser",
-                       user, who);
+                       user, subject);
     return number ? 0
                   : err_set(p->err, ERR_INVALID,
                             "container has runAsNonRoot and image will run as root %s: give it a "
                             "runAsUser",
-                            who);
+                            subject);
 }
 
 int plan_security(struct planner *p, const struct json *container, struct pod_container *ret)
 {
-    const struct json *own = json_get(container, "securityContext");
-    const struct json *pod = json_at(p->input->pod, "spec", "securityContext", NULL);
-    /* Until here, ret->user is the image's user. */
-    int64_t given = json_get_int(own, "runAsUser", json_get_int(pod, "runAsUser", -1));
+    const struct json *security = json_get(container, "securityContext");
+    const struct json *of_pod = json_at(p->input->pod, "spec", "securityContext", NULL);
+    /* Before this function, plan_image() has set ret->user and ret->group to those of the image. */
+    int64_t given = json_get_int(security, "runAsUser", json_get_int(of_pod, "runAsUser", -1));
     ret->user = given < 0 ? ret->user : given;
-    ret->group = json_get_int(own, "runAsGroup", json_get_int(pod, "runAsGroup", ret->group));
-    const char *filter = json_get_string(json_get(pod, "seccompProfile"), "type", "");
-    filter = json_get_string(json_get(own, "seccompProfile"), "type", filter);
+    ret->group =
+        json_get_int(security, "runAsGroup", json_get_int(of_pod, "runAsGroup", ret->group));
+    const char *filter = json_get_string(json_get(of_pod, "seccompProfile"), "type", "");
+    filter = json_get_string(json_get(security, "seccompProfile"), "type", filter);
     ret->unconfined = str_eq(filter, "Unconfined");
-    ret->read_only = json_get_bool(own, "readOnlyRootFilesystem", false);
-    ret->capabilities = plan_capabilities(p, json_get(own, "capabilities"));
-    if (json_get_bool(own, "privileged", false))
+    ret->read_only = json_get_bool(security, "readOnlyRootFilesystem", false);
+    ret->capabilities = plan_capabilities(p, json_get(security, "capabilities"));
+    if (json_get_bool(security, "privileged", false))
         return err_set(p->err, ERR_UNSUPPORTED,
                        "privileged containers are not supported on this machine: a pod never gets "
-                       "more than its sandbox");
-    bool non_root = json_get_bool(own, "runAsNonRoot", json_get_bool(pod, "runAsNonRoot", false));
+                       "more privileges than its sandbox");
+    bool non_root =
+        json_get_bool(security, "runAsNonRoot", json_get_bool(of_pod, "runAsNonRoot", false));
     return non_root ? check_non_root(p, ret, given) : 0;
 }
 
@@ -107,8 +113,8 @@ int plan_pod_security(struct planner *p)
             *at = *at == '/' ? '.' : *at;
         if (!sysctl_is_of_pod(dotted, spec->network != NULL, !spec->machine_ipc))
             return err_set(p->err, ERR_INVALID,
-                           "forbidden sysctl: \"%s\" not allowlisted: a pod may set what belongs "
-                           "to its own namespaces (net.* with a network of its own, kernel.shm*, "
+                           "forbidden sysctl: \"%s\" not allowlisted: a pod may set only sysctls "
+                           "of its own namespaces (net.* with a network of its own, kernel.shm*, "
                            "kernel.msg*, kernel.sem, fs.mqueue.*)",
                            name);
         pod_strings_add(p->arena, &spec->sysctls,

@@ -1,4 +1,5 @@
-/* Defines a list of strings that execve() accepts: items[count] is NULL. */
+/* Defines a list of strings in an arena. After the first pod_strings_add(), items[count] is NULL,
+ * so that execve() accepts `items`. A list of zeros is empty. */
 #ifndef TRAINYARD_NODE_PLAN_STRINGS_H
 #define TRAINYARD_NODE_PLAN_STRINGS_H
 
@@ -9,6 +10,7 @@ struct pod_strings {
     size_t count, capacity;
 };
 
+/* Does not copy `text`: it must live as long as the list. Implemented in pod/record/spec.c. */
 void pod_strings_add(struct arena *arena, struct pod_strings *list, const char *text);
 
 #endif

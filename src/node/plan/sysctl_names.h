@@ -1,4 +1,5 @@
-/* Decides which sysctls belong to a pod's own namespaces. */
+/* Decides which sysctls a pod may set: those of its own namespaces. The planner refuses others, and
+ * trainyard-step checks again before it sets them. */
 #ifndef TRAINYARD_NODE_PLAN_SYSCTL_NAMES_H
 #define TRAINYARD_NODE_PLAN_SYSCTL_NAMES_H
 
@@ -8,8 +9,9 @@
 #include <stddef.h>
 #include <string.h>
 
-/* `name` contains dots, as in "net.ipv4.tcp_syncookies". Network sysctls belong to the pod if it
- * has its own network, and IPC sysctls if it has its own IPC namespace. */
+/* Returns whether the sysctl belongs to a namespace of the pod. Its name contains dots, as in
+ * "net.ipv4.tcp_syncookies". Network sysctls belong to the pod if it has its own network, and IPC
+ * sysctls if it has its own IPC namespace. */
 static inline bool sysctl_is_of_pod(const char *name, bool own_network, bool own_ipc)
 {
     static const char *const PREFIXES[] = {"kernel.shm", "kernel.msg", "fs.mqueue."};

@@ -1,5 +1,5 @@
 /* Mounts programs below the machine's /tmp into a container whose command names them; see
- * image/tmp_program.h. */
+ * plan/internal.h and image/tmp_program.h. */
 #include "node/plan/internal.h"
 
 #include "base/cleanup.h"
@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether a mount of the container already provides `path`. */
 bool plan_is_covered(const struct pod_container *container, const char *path)
 {
     for (size_t i = 0; i < container->mount_count; i++) {
@@ -28,8 +27,9 @@ const char *plan_real_path(struct planner *p, const char *path)
     return real ? arena_strdup(p->arena, real) : path;
 }
 
-/* Returns the source of the mount. The machine's /tmp may be a symbolic link, so it is resolved.
- * The entry itself is not resolved: if a link replaces it, the link is not followed. */
+/* Returns the source of the mount of an entry of /tmp. The machine's /tmp may be a symbolic link,
+ * so its path is resolved. The entry itself is not resolved: if a link replaces the entry later,
+ * the mount must not follow the link. */
 static const char *entry_source(struct planner *p, const char *entry)
 {
     const char *slash = strrchr(entry, '/');

@@ -1,4 +1,4 @@
-/* Reports fields of a pod that have no effect; see plan/unsupported.h. */
+/* Reports the fields of a pod that have no effect; see plan/unsupported.h. */
 #include "node/plan/unsupported.h"
 
 #include "base/mem.h"
@@ -15,12 +15,11 @@
 #include <strings.h>
 
 #define UNSUPPORTED "Unsupported"
-/* The name of the API for users of Docker Desktop. The DNS responder of the pod network answers it.
- */
+/* Docker Desktop's name of the API. The DNS responder of the pod network answers it. */
 #define API_NAME    "kubernetes.docker.internal"
 #define API_ADDRESS "127.0.0.1"
 
-struct telling {
+struct unsupported_report {
     struct arena *arena;
     const struct json *pod;
     const struct plan_unsupported_machine *machine;
@@ -28,14 +27,14 @@ struct telling {
     void *context;
 };
 
-static void tell_pod(const struct telling *t)
+static void tell_pod(const struct unsupported_report *t)
 {
     static const struct {
         const char *field, *message;
     } FLAGS[] = {
-        {"hostPID", "hostPID has no effect: a pod that sees the machine's processes can end and "
-                    "inspect those of "
-                    "its user, this cluster's too; shareProcessNamespace shows those of the pod"},
+        {"hostPID", "hostPID has no effect: a pod that sees the machine's processes could inspect "
+                    "and end all processes of its user, including those of this cluster; use "
+                    "shareProcessNamespace to see the processes of the pod"},
     };
     const struct json *spec = json_get(t->pod, "spec");
     const struct json *security = json_get(spec, "securityContext");
@@ -44,22 +43,21 @@ static void tell_pod(const struct telling *t)
             t->tell(t->context, UNSUPPORTED, FLAGS[i].message);
     if (str_eq(json_get_string(json_get(security, "seccompProfile"), "type", ""), "Localhost"))
         t->tell(t->context, UNSUPPORTED,
-                "seccompProfile of the pod: profiles of this machine are not read, the default one "
-                "holds");
+                "the pod's seccompProfile of type Localhost has no effect: the default profile "
+                "applies");
     if (t->machine->nested && json_get(security, "fsGroup"))
-        t->tell(
-            t->context, UNSUPPORTED,
-            arena_printf(t->arena,
-                         "fsGroup %" PRId64 " is not given: pods run as an ordinary user, who "
-                         "has one group; volumes can be written by every container all the same",
-                         json_get_int(security, "fsGroup", 0)));
+        t->tell(t->context, UNSUPPORTED,
+                arena_printf(t->arena,
+                             "fsGroup %" PRId64
+                             " has no effect: pods run as an ordinary user with one group; every "
+                             "container can write to the volumes anyway",
+                             json_get_int(security, "fsGroup", 0)));
     if (t->machine->nested && json_count(json_get(security, "supplementalGroups")))
-        t->tell(
-            t->context, UNSUPPORTED,
-            "supplementalGroups are not given: pods run as an ordinary user, who has one group");
+        t->tell(t->context, UNSUPPORTED,
+                "supplementalGroups have no effect: pods run as an ordinary user with one group");
 }
 
-static void tell_capabilities(const struct telling *t, const struct json *container)
+static void tell_capabilities(const struct unsupported_report *t, const struct json *container)
 {
     bool own_network = !json_get_bool(json_get(t->pod, "spec"), "hostNetwork", false);
     uint64_t most = capabilities_most(t->machine->nested, own_network);
@@ -73,11 +71,11 @@ static void tell_capabilities(const struct telling *t, const struct json *contai
         t->tell(t->context, UNSUPPORTED,
                 arena_printf(t->arena,
                              "container %s does not get the capabilities it adds (%s): a container "
-                             "never has more than its sandbox",
+                             "never has more capabilities than its sandbox",
                              json_get_string(container, "name", ""), refused));
 }
 
-static void tell_container(const struct telling *t, const struct json *container)
+static void tell_container(const struct unsupported_report *t, const struct json *container)
 {
     const char *name = json_get_string(container, "name", "");
     const struct json *security = json_get(container, "securityContext");
@@ -88,21 +86,21 @@ static void tell_container(const struct telling *t, const struct json *container
     if (str_eq(json_get_string(json_get(security, "seccompProfile"), "type", ""), "Localhost"))
         t->tell(t->context, UNSUPPORTED,
                 arena_printf(t->arena,
-                             "seccompProfile of container %s: profiles of this machine are not "
-                             "read, the default one holds",
+                             "seccompProfile of type Localhost of container %s has no effect: the "
+                             "default profile applies",
                              name));
     JSON_EACH (mount, json_get(container, "volumeMounts")) {
         const char *propagation = json_get_string(mount, "mountPropagation", "None");
         if (!str_eq(propagation, "None"))
             t->tell(t->context, UNSUPPORTED,
                     arena_printf(t->arena,
-                                 "mountPropagation %s of volume \"%s\" has no effect: what is "
-                                 "mounted there later is not passed on",
+                                 "mountPropagation %s of volume \"%s\" has no effect: later mounts "
+                                 "are not propagated",
                                  propagation, json_get_string(mount, "name", "")));
     }
 }
 
-static bool asks_for_user(const struct json *security)
+static bool requests_user(const struct json *security)
 {
     return json_get(security, "runAsUser") || json_get(security, "runAsGroup");
 }
@@ -112,8 +110,8 @@ static bool is_in(const struct json *text, const char *word)
     return json_text(text) && strstr(json_text(text), word);
 }
 
-/* Whether the text `word` occurs in the container's command or args, or in the value of one of its
- * environment variables. */
+/* Returns whether the text `word` occurs in the container's command or args, or in the value of one
+ * of its environment variables. */
 static bool unsupported_container_names(const struct json *container, const char *word)
 {
     static const char *const LISTS[] = {"command", "args"};
@@ -130,9 +128,9 @@ static bool unsupported_container_names(const struct json *container, const char
     return false;
 }
 
-/* Whether the container needs a file for its termination message: its path is not the default, or
- * its command or environment names the path. A pipeline step gets the path from its wrapper, so it
- * does not count. A container with FallbackToLogsOnError does not count either. */
+/* Returns whether the container expects a file at its terminationMessagePath: the path is not the
+ * default, or the command or environment contains the path. Returns false for a pipeline step,
+ * because its wrapper knows the real path, and for a container with FallbackToLogsOnError. */
 static bool wants_message_file(const struct json *container)
 {
     const char *path = json_get_string(container, "terminationMessagePath", KUBE_MESSAGE_PATH);
@@ -150,19 +148,19 @@ static bool unsupported_is_word(const char *at, size_t size, const char *word)
     return size == strlen(word) && strncasecmp(at, word, size) == 0;
 }
 
-/* Whether the machine's hosts file has the API's name. Each line has an address and its names; '#'
- * begins a comment. */
+/* Returns whether the machine's hosts file maps API_NAME to API_ADDRESS. Each line has an address
+ * and its names; '#' begins a comment. */
 static bool hosts_know_api(const char *text)
 {
     static const char BLANKS[] = " \t\r";
     for (const char *line = text; *line; line += line[0] == '\n') {
         const char *end = line + strcspn(line, "#\n");
-        bool is_address = true, is_ours = false;
+        bool is_address = true, has_api_address = false;
         for (line += strspn(line, BLANKS); line < end; line += strspn(line, BLANKS)) {
             size_t size = strcspn(line, " \t\r\n#");
             if (is_address)
-                is_ours = unsupported_is_word(line, size, API_ADDRESS);
-            else if (is_ours && unsupported_is_word(line, size, API_NAME))
+                has_api_address = unsupported_is_word(line, size, API_ADDRESS);
+            else if (has_api_address && unsupported_is_word(line, size, API_NAME))
                 return true;
             is_address = false;
             line += size;
@@ -172,6 +170,7 @@ static bool hosts_know_api(const char *text)
     return false;
 }
 
+/* Returns whether the planner sets KUBECONFIG for the container (plan/plain.c). */
 static bool has_kubeconfig(const struct json *container)
 {
     JSON_EACH (mount, json_get(container, "volumeMounts")) {
@@ -181,14 +180,14 @@ static bool has_kubeconfig(const struct json *container)
     return false;
 }
 
-/* Reports all fields that only namespaces could provide, in one sentence. */
-static void tell_plain(const struct telling *t)
+/* Reports all fields that need namespaces, in one event. */
+static void tell_plain(const struct unsupported_report *t)
 {
     static const char *const OF_POD[] = {"hostname", "subdomain", "hostAliases", "dnsConfig"};
     static const char *const LISTS[] = {"initContainers", "containers"};
     const struct json *spec = json_get(t->pod, "spec");
-    bool user = asks_for_user(json_get(spec, "securityContext")), read_only = false, words = false,
-         name = false, kubeconfig = true;
+    bool user = requests_user(json_get(spec, "securityContext")), read_only = false,
+         message_file = false, name = false, kubeconfig = true;
     const char *all = "";
     for (size_t i = 0; i < ARRAY_SIZE(OF_POD); i++)
         if (json_get(spec, OF_POD[i]))
@@ -196,9 +195,9 @@ static void tell_plain(const struct telling *t)
     for (size_t i = 0; i < ARRAY_SIZE(LISTS); i++) {
         JSON_EACH (container, json_get(spec, LISTS[i])) {
             const struct json *security = json_get(container, "securityContext");
-            user = user || asks_for_user(security);
+            user = user || requests_user(security);
             read_only = read_only || json_get_bool(security, "readOnlyRootFilesystem", false);
-            words = words || wants_message_file(container);
+            message_file = message_file || wants_message_file(container);
             if (unsupported_container_names(container, API_NAME)) {
                 name = true;
                 kubeconfig = kubeconfig && has_kubeconfig(container);
@@ -210,15 +209,15 @@ static void tell_plain(const struct telling *t)
     if (user && t->machine->nested)
         all = arena_printf(t->arena, "%s%srunAsUser and runAsGroup", all, all[0] ? ", " : "");
     if (name && !hosts_know_api(t->machine->hosts))
+        all = arena_printf(
+            t->arena,
+            "%s%sthe name " API_NAME
+            " (%sthe name works once this machine's /etc/hosts maps it to " API_ADDRESS ")",
+            all, all[0] ? ", " : "", kubeconfig ? "KUBECONFIG has the address of the API; " : "");
+    if (message_file)
         all = arena_printf(t->arena,
-                           "%s%sthe name " API_NAME " (%sthe name is known once this machine's "
-                           "/etc/hosts has it at " API_ADDRESS ")",
-                           all, all[0] ? ", " : "",
-                           kubeconfig ? "KUBECONFIG says where the API is; " : "");
-    if (words)
-        all = arena_printf(t->arena,
-                           "%s%sterminationMessagePath (terminationMessagePolicy "
-                           "FallbackToLogsOnError has)",
+                           "%s%sterminationMessagePath (use terminationMessagePolicy "
+                           "FallbackToLogsOnError instead)",
                            all, all[0] ? ", " : "");
     if (all[0])
         t->tell(t->context, UNSUPPORTED,
@@ -230,7 +229,7 @@ static void tell_plain(const struct telling *t)
 
 static void tell_skipped(void *context, const char *kind, const char *name, const char *keys)
 {
-    const struct telling *t = context;
+    const struct unsupported_report *t = context;
     t->tell(
         t->context, "InvalidEnvironmentVariableNames",
         arena_printf(t->arena,
@@ -245,7 +244,7 @@ void plan_unsupported_report(struct arena *arena, const struct json *pod,
                              void *context)
 {
     static const char *const LISTS[] = {"initContainers", "containers"};
-    struct telling t = {arena, pod, machine, tell, context};
+    struct unsupported_report t = {arena, pod, machine, tell, context};
     tell_pod(&t);
     if (machine->plain)
         tell_plain(&t);

@@ -41,8 +41,8 @@ static struct verdict judge_containers(struct arena *arena, const struct pod_hea
         arena_printf(arena, "containers with unready status: [%s]", health->unready)};
 }
 
-/* Checks the readiness gates, which are conditions that other controllers write. Called only if all
- * containers are ready. */
+/* Decides the condition Ready of a pod whose containers are all ready: each readiness gate, a
+ * condition that another controller writes, must be True. */
 static struct verdict judge_gates(struct arena *arena, const struct json *pod)
 {
     const char *complaints = NULL;
@@ -88,7 +88,7 @@ struct json *pod_conditions_make(struct arena *arena, const struct json *pod,
     const struct {
         const char *type;
         struct verdict verdict;
-    } OURS[] = {
+    } OWN_TYPES[] = {
         {"PodReadyToStartContainers", {health->has_sandbox, NULL, NULL}},
         {"Initialized", judge_initialized(arena, health)},
         {"Ready", containers.value ? judge_gates(arena, pod) : containers},
@@ -97,15 +97,15 @@ struct json *pod_conditions_make(struct arena *arena, const struct json *pod,
     };
     const struct verdict evicted = {true, "TerminationByKubelet", health->evicted};
     struct json *conditions = json_array(arena);
-    for (size_t i = 0; i < ARRAY_SIZE(OURS); i++)
-        conditions_add(arena, conditions, old, OURS[i].type, &OURS[i].verdict, now_ms);
+    for (size_t i = 0; i < ARRAY_SIZE(OWN_TYPES); i++)
+        conditions_add(arena, conditions, old, OWN_TYPES[i].type, &OWN_TYPES[i].verdict, now_ms);
     if (health->evicted)
         conditions_add(arena, conditions, old, DISRUPTED, &evicted, now_ms);
     JSON_EACH (condition, old) {
-        bool is_ours = health->evicted && str_eq(json_get_string(condition, "type", ""), DISRUPTED);
-        for (size_t i = 0; i < ARRAY_SIZE(OURS); i++)
-            is_ours = is_ours || str_eq(json_get_string(condition, "type", ""), OURS[i].type);
-        if (!is_ours)
+        bool is_own = health->evicted && str_eq(json_get_string(condition, "type", ""), DISRUPTED);
+        for (size_t i = 0; i < ARRAY_SIZE(OWN_TYPES); i++)
+            is_own = is_own || str_eq(json_get_string(condition, "type", ""), OWN_TYPES[i].type);
+        if (!is_own)
             json_append(conditions, json_clone(arena, condition));
     }
     return conditions;

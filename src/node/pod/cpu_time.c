@@ -21,7 +21,8 @@ static char *cpu_time_path_of(const char *directory, const char *container)
     return mem_printf("%s/spent/%s", directory, container);
 }
 
-/* Overwrites a line of constant length, so that a reader always finds one whole line. */
+/* Each write overwrites the file with a line of the same length, so that a reader always finds one
+ * whole line. */
 void pod_cpu_time_store(const char *directory, const char *container, int64_t run, int64_t cpu_ns)
 {
     char line[TEXT_MAX];

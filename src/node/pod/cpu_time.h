@@ -1,14 +1,14 @@
-/* The CPU time of the exec commands, probes and hooks of a container. These processes are children
- * of the supervisor, so /proc does not attribute their CPU time to a container after they have
- * exited. If no cgroup counts CPU time on this machine, the supervisor writes this time to a file,
- * and the trainyard server reads the file. */
+/* Stores and loads the CPU time that the exec commands, probes and hooks of a container have used.
+ * These processes are children of the supervisor, so after their exit /proc does not show which
+ * container they belonged to. If control groups do not count the usage of the container, the
+ * supervisor writes this time to a file, and the control process reads the file for metrics. */
 #ifndef TRAINYARD_NODE_POD_CPU_TIME_H
 #define TRAINYARD_NODE_POD_CPU_TIME_H
 
 #include <stdint.h>
 
-/* Stores the CPU time, which is used for display only. Does not wait for the disk and ignores a
- * full disk. `run` is the restart count of the container. */
+/* Replaces the stored CPU time. `run` is the restart count of the container. The time is only for
+ * display, so the function does not wait for the disk and does not report errors. */
 void pod_cpu_time_store(const char *directory, const char *container, int64_t run, int64_t cpu_ns);
 /* Returns the CPU time in ns, or 0 if none was stored for this run. */
 int64_t pod_cpu_time_load(const char *directory, const char *container, int64_t run);

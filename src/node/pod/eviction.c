@@ -1,6 +1,8 @@
-/* Evicts a pod that uses more disk space than its limits allow, as the kubelet does. A walk over
- * the pod's files on a thread of the pool measures the space. Only one pod of the machine is
- * measured at a time, and long pauses between the walks of a pod keep the load low. */
+/* Evicts a pod that uses more disk space than its limits allow, as the kubelet does; see
+ * pod/runner_internal.h. A thread of the pool walks over the pod's files and adds up their sizes.
+ * To keep the load low, one pod of the machine is measured at a time, and long pauses separate the
+ * walks of a pod. The walk of a runner that was freed continues and may overlap with the next
+ * one. */
 #include "node/pod/runner_internal.h"
 
 #include "node/limits/storage.h"
@@ -12,12 +14,13 @@
 #include <stdlib.h>
 
 enum {
-    MEASURE_EACH_MS = 2 * 1000, /* period for a pod whose spec limits its disk space */
-    MEASURE_DEFAULT_MS =
-        30 * 1000,            /* period for a pod with only the default limit, which is large */
-    MEASURE_REST = 20,        /* pause after a walk, as a multiple of its duration */
-    MEASURE_TURN_MS = 50,     /* pause while the walk of another pod runs */
-    EVICTION_GRACE_MS = 1000, /* short like the kubelet's, because the pod is filling the disk */
+    /* The shortest pause between walks of a pod whose spec limits its disk space. */
+    MEASURE_LIMITED_MS = 2 * 1000,
+    /* The shortest pause for a pod that has only the default limit, which is large. */
+    MEASURE_DEFAULT_MS = 30 * 1000,
+    MEASURE_PAUSE_FACTOR = 20, /* the pause lasts at least this many times as long as the walk */
+    MEASURE_BUSY_MS = 50,      /* time until the next attempt if another pod is being measured */
+    EVICTION_GRACE_MS = 1000,  /* short like the kubelet's, because the pod is filling the disk */
 };
 
 struct storage_walk {
@@ -26,10 +29,10 @@ struct storage_walk {
     struct arena *arena;
     struct storage_place *places;
     size_t count;
-    int64_t took_ms;
+    int64_t took_ms; /* the duration of the walk */
 };
 
-static void do_walk(struct loop_work *work)
+static void eviction_walk(struct loop_work *work)
 {
     struct storage_walk *walk = CONTAINER_OF(work, struct storage_walk, work);
     int64_t begin = moment_monotonic_ms();
@@ -37,14 +40,15 @@ static void do_walk(struct loop_work *work)
     walk->took_ms = moment_monotonic_ms() - begin;
 }
 
+/* Returns whether the pod must not be evicted, because it does not run or is being ended. */
 static bool is_ending(const struct pod_runner *runner)
 {
     return !pod_runner_is_running(runner) || runner->state.reason[0] || runner->forgotten ||
            kube_meta_is_deleting(runner_pod(runner));
 }
 
-/* Reports a directory that could not be measured, but only once per pod: a pod may create such
- * directories all the time. */
+/* Reports directories that could not be measured. Reports only once per runner, because a pod may
+ * create such directories all the time. */
 static void tell_gap(struct pod_runner *runner, const struct storage_walk *walk)
 {
     const char *gap = storage_gap(walk->arena, walk->places, walk->count);
@@ -56,7 +60,7 @@ static void tell_gap(struct pod_runner *runner, const struct storage_walk *walk)
 
 static int64_t measure_period(const struct pod_runner *runner)
 {
-    return storage_is_limited(runner_pod(runner)) ? MEASURE_EACH_MS : MEASURE_DEFAULT_MS;
+    return storage_is_limited(runner_pod(runner)) ? MEASURE_LIMITED_MS : MEASURE_DEFAULT_MS;
 }
 
 static void eviction_judge_walk(struct pod_runner *runner, const struct storage_walk *walk)
@@ -67,8 +71,8 @@ static void eviction_judge_walk(struct pod_runner *runner, const struct storage_
     const char *message = storage_judge(walk->arena, runner_pod(runner), walk->places, walk->count);
     if (message)
         pod_runner_stop(runner, EVICTION_GRACE_MS, "Evicted", message);
-    int64_t rest = MEASURE_REST * walk->took_ms, period = measure_period(runner);
-    loop_timer_start(&runner->measure, rest > period ? rest : period);
+    int64_t pause = MEASURE_PAUSE_FACTOR * walk->took_ms, period = measure_period(runner);
+    loop_timer_start(&runner->measure, pause > period ? pause : period);
 }
 
 static void on_eviction_walked(struct loop_work *work)
@@ -89,14 +93,14 @@ void pod_runner_on_measure(struct loop_timer *timer)
     if (is_ending(runner))
         return;
     if (runner->host->is_measuring) {
-        loop_timer_start(timer, MEASURE_TURN_MS);
+        loop_timer_start(timer, MEASURE_BUSY_MS);
         return;
     }
     struct arena *arena = arena_new();
     struct storage_place *places;
     size_t count = storage_places(arena, runner_pod(runner), runner->directory, &places);
     struct storage_walk *walk = mem_zalloc(sizeof(*walk));
-    *walk = (struct storage_walk){.work = {.work = do_walk, .done = on_eviction_walked},
+    *walk = (struct storage_walk){.work = {.work = eviction_walk, .done = on_eviction_walked},
                                   .runner = runner,
                                   .arena = arena,
                                   .places = places,

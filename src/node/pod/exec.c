@@ -17,20 +17,20 @@
 #include <unistd.h>
 #include <uv.h>
 
-enum { IN, OUT, ERRORS, LINES };
+enum { IN, OUT, ERRORS, STREAMS };
 
 struct pod_exec {
     struct loop *loop;
     bool attach, terminal;
     const struct engine_pod_command_handler *handler;
     void *context;
-    int fd;          /* the supervisor's socket, or -1 */
-    uv_poll_t *poll; /* freed in libuv's close callback */
-    int ours[LINES]; /* this process's ends of the pipes until they become streams; else -1 */
-    int terminal_fd; /* the terminal's master, for changes of its size; or -1 */
+    int fd;                /* the supervisor's socket, or -1 */
+    uv_poll_t *poll;       /* freed in libuv's close callback */
+    int own_ends[STREAMS]; /* this process's ends of the pipes until they become streams; else -1 */
+    int terminal_fd;       /* the terminal's master, for changes of its size; or -1 */
     bool started;
-    struct loop_task task; /* reports an early failure on the loop's next turn */
-    struct err err;
+    struct loop_task task; /* reports `err` after pod_exec_new() has returned */
+    struct err err;        /* why pod_exec_new() could not send the request */
 };
 
 static void on_pod_exec_poll_closed(uv_handle_t *handle)
@@ -45,8 +45,8 @@ void pod_exec_close(struct pod_exec *self)
         uv_poll_stop(self->poll);
         uv_close((uv_handle_t *)TAKE(self->poll), on_pod_exec_poll_closed);
     }
-    const int fds[] = {self->fd, self->terminal_fd, self->ours[IN], self->ours[OUT],
-                       self->ours[ERRORS]};
+    const int fds[] = {self->fd, self->terminal_fd, self->own_ends[IN], self->own_ends[OUT],
+                       self->own_ends[ERRORS]};
     for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
         if (fds[i] >= 0)
             close(fds[i]);
@@ -77,35 +77,37 @@ static int make_stream(struct pod_exec *self, int fd, bool both_ways, struct str
     return fd < 0 ? 0 : pipe_stream_new(self->loop, fd, both_ways, ret, err);
 }
 
-static int make_lines(struct pod_exec *self, int fd, struct engine_pod_lines *ret, struct err *err)
+static int make_streams(struct pod_exec *self, int fd, struct engine_pod_streams *ret,
+                        struct err *err)
 {
-    bool is_theirs =
-        self->attach || self->terminal; /* the supervisor sent the descriptor for the input */
-    int in = is_theirs ? fd : TAKE_FD(self->ours[IN]);
-    if (!is_theirs && fd >= 0)
+    /* For attach and for a terminal, the supervisor sends the descriptor for the input. */
+    bool is_from_supervisor = self->attach || self->terminal;
+    int in = is_from_supervisor ? fd : TAKE_FD(self->own_ends[IN]);
+    if (!is_from_supervisor && fd >= 0)
         close(fd);
-    int result = make_stream(self, in, is_theirs && !self->attach, &ret->in, err);
+    int result = make_stream(self, in, is_from_supervisor && !self->attach, &ret->in, err);
     if (result == 0)
-        result = make_stream(self, TAKE_FD(self->ours[OUT]), false, &ret->out, err);
+        result = make_stream(self, TAKE_FD(self->own_ends[OUT]), false, &ret->out, err);
     if (result == 0)
-        result = make_stream(self, TAKE_FD(self->ours[ERRORS]), false, &ret->err, err);
+        result = make_stream(self, TAKE_FD(self->own_ends[ERRORS]), false, &ret->err, err);
     return result;
 }
 
-/* `fd` came with the answer: the terminal's master, or the input of an attached container. If a
- * stream cannot be made, the command is ended instead of running without it. */
+/* Reports that the command runs. `fd` came with the answer: the terminal's master, the input of an
+ * attached container, or -1. If a stream cannot be made, reports the error and closes the
+ * connection. The supervisor then ends the command of an exec. */
 static void tell_started(struct pod_exec *self, int fd)
 {
-    struct engine_pod_lines lines = {0};
+    struct engine_pod_streams streams = {0};
     struct err err = ERR_INIT;
     self->started = true;
     if (fd >= 0 && self->terminal)
         self->terminal_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (make_lines(self, fd, &lines, &err) == 0) {
-        self->handler->started(self->context, &lines);
+    if (make_streams(self, fd, &streams, &err) == 0) {
+        self->handler->started(self->context, &streams);
         return;
     }
-    struct stream *const made[] = {lines.in, lines.out, lines.err};
+    struct stream *const made[] = {streams.in, streams.out, streams.err};
     for (size_t i = 0; i < ARRAY_SIZE(made); i++)
         if (made[i])
             stream_close(made[i]);
@@ -152,15 +154,15 @@ static void on_pod_exec_poll(uv_poll_t *poll, int status, int events)
 
 /* ---- the request ----------------------------------------------------------------------------- */
 
-/* Makes a pipe for one stream: one end stays in this process, the other end is sent to the
- * supervisor. */
-static int make_line(struct pod_exec *self, int line, int *ret_theirs, struct err *err)
+/* Makes a pipe for one stream. One end stays in this process. The other end is returned and will be
+ * sent to the supervisor. */
+static int make_stream_pipe(struct pod_exec *self, int stream, int *ret_peer_end, struct err *err)
 {
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) < 0)
         return err_set_errno(err, errno, "cannot make a pipe");
-    self->ours[line] = fds[line == IN ? 1 : 0];
-    *ret_theirs = fds[line == IN ? 0 : 1];
+    self->own_ends[stream] = fds[stream == IN ? 1 : 0];
+    *ret_peer_end = fds[stream == IN ? 0 : 1];
     return 0;
 }
 
@@ -185,31 +187,33 @@ static int send_request(struct pod_exec *self, const struct engine_pod_command *
 static int pod_exec_send_request(struct pod_exec *self, const struct engine_pod_command *command,
                                  struct err *err)
 {
-    const bool wanted[LINES] = {command->in && !self->attach, command->out, command->err};
-    int theirs[LINES], result = 0;
+    const bool wanted[STREAMS] = {command->in && !self->attach, command->out, command->err};
+    int peer_ends[STREAMS], result = 0;
     size_t count = 0;
-    for (int i = 0; i < LINES && result == 0; i++) {
+    for (int i = 0; i < STREAMS && result == 0; i++) {
         if (!wanted[i] || (self->terminal && !self->attach))
             continue;
-        result = make_line(self, i, &theirs[count], err);
+        result = make_stream_pipe(self, i, &peer_ends[count], err);
         count += result == 0;
     }
     if (result == 0)
-        result = send_request(self, command, theirs, count, err);
+        result = send_request(self, command, peer_ends, count, err);
     for (size_t i = 0; i < count; i++)
-        close(theirs[i]);
+        close(peer_ends[i]);
     return result;
 }
 
 static int call_supervisor(struct pod_exec *self, const char *directory, struct err *err)
 {
-    _cleanup_fd_ int place = directory ? open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+    _cleanup_fd_ int directory_fd =
+        directory ? open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" POD_SOCKET, place);
+    snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/" POD_SOCKET,
+             directory_fd);
     self->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (self->fd < 0)
         return err_set_errno(err, errno, "cannot make a socket");
-    if (place < 0 || connect(self->fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+    if (directory_fd < 0 || connect(self->fd, (struct sockaddr *)&address, sizeof(address)) < 0)
         return err_set(err, ERR_UNAVAILABLE, "the pod is not running");
     self->poll = mem_zalloc(sizeof(*self->poll));
     int result = uv_poll_init(loop_uv(self->loop), self->poll, self->fd);
@@ -233,7 +237,7 @@ struct pod_exec *pod_exec_new(struct loop *loop, const char *directory,
                               .handler = handler,
                               .context = context,
                               .fd = -1,
-                              .ours = {-1, -1, -1},
+                              .own_ends = {-1, -1, -1},
                               .terminal_fd = -1,
                               .task.callback = on_pod_exec_failed};
     if (call_supervisor(self, directory, &self->err) < 0 ||

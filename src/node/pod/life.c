@@ -1,4 +1,4 @@
-/* The text form of probes and hooks; see pod/life.h. */
+/* Reads and writes the text form of probes and hooks; see pod/life.h. */
 #include "node/pod/life.h"
 
 #include "base/mem.h"
@@ -11,15 +11,15 @@ static const char *const KINDS[] = {
     [HANDLER_TCP] = "tcp",   [HANDLER_GRPC] = "grpc", [HANDLER_SLEEP] = "sleep",
 };
 
-static const struct record_row FIGURE_ROWS[] = {
-    RECORD_ROW_INT64(struct probe_figures, initial_delay_ms, "probe-delay", 0, INT64_MAX / 2),
-    RECORD_ROW_INT64(struct probe_figures, period_ms, "probe-period", 1, INT64_MAX / 2),
-    RECORD_ROW_INT64(struct probe_figures, timeout_ms, "probe-timeout", 1, INT64_MAX / 2),
-    RECORD_ROW_INT64(struct probe_figures, success_threshold, "probe-success", 1, INT64_MAX / 2),
-    RECORD_ROW_INT64(struct probe_figures, failure_threshold, "probe-failure", 1, INT64_MAX / 2),
-    RECORD_ROW_INT64(struct probe_figures, grace_ms, "probe-grace", -1, INT64_MAX / 2),
+static const struct record_row SETTINGS_ROWS[] = {
+    RECORD_ROW_INT64(struct probe_settings, initial_delay_ms, "probe-delay", 0, INT64_MAX / 2),
+    RECORD_ROW_INT64(struct probe_settings, period_ms, "probe-period", 1, INT64_MAX / 2),
+    RECORD_ROW_INT64(struct probe_settings, timeout_ms, "probe-timeout", 1, INT64_MAX / 2),
+    RECORD_ROW_INT64(struct probe_settings, success_threshold, "probe-success", 1, INT64_MAX / 2),
+    RECORD_ROW_INT64(struct probe_settings, failure_threshold, "probe-failure", 1, INT64_MAX / 2),
+    RECORD_ROW_INT64(struct probe_settings, grace_ms, "probe-grace", -1, INT64_MAX / 2),
 };
-static const struct record_table FIGURE_TABLE = RECORD_TABLE(FIGURE_ROWS);
+static const struct record_table SETTINGS_TABLE = RECORD_TABLE(SETTINGS_ROWS);
 
 static const struct record_row HANDLER_ROWS[] = {
     RECORD_ROW_WORD(struct pod_handler, kind, "handler", KINDS, ARRAY_SIZE(KINDS)),
@@ -45,22 +45,23 @@ static void write_hook(const char *name, const struct pod_handler *handler, stru
 void pod_life_write(const struct pod_life *life, struct buf *buf)
 {
     for (int kind = 0; kind < PROBE_KINDS; kind++) {
-        if (!life->figures[kind].given)
+        if (!life->settings[kind].given)
             continue;
         record_write(buf, "probe", probe_kind_name(kind));
-        record_rows_write(&FIGURE_TABLE, &life->figures[kind], buf);
+        record_rows_write(&SETTINGS_TABLE, &life->settings[kind], buf);
         record_rows_write(&HANDLER_TABLE, &life->probes[kind], buf);
     }
     write_hook("post-start", &life->post_start, buf);
     write_hook("pre-stop", &life->pre_stop, buf);
 }
 
+/* Reads the record that begins a probe or hook. */
 static int read_opening(struct pod_life_reader *reader, const char *key, const char *value,
                         struct err *err)
 {
     struct pod_life *life = reader->life;
     reader->handler = NULL;
-    reader->figures = NULL;
+    reader->settings = NULL;
     if (str_eq(key, "hook") && str_eq(value, "post-start"))
         reader->handler = &life->post_start;
     if (str_eq(key, "hook") && str_eq(value, "pre-stop"))
@@ -69,13 +70,13 @@ static int read_opening(struct pod_life_reader *reader, const char *key, const c
         if (!str_eq(value, probe_kind_name(kind)))
             continue;
         reader->handler = &life->probes[kind];
-        reader->figures = &life->figures[kind];
-        *reader->figures = (struct probe_figures){.given = true,
-                                                  .period_ms = 10000,
-                                                  .timeout_ms = 1000,
-                                                  .success_threshold = 1,
-                                                  .failure_threshold = 3,
-                                                  .grace_ms = -1};
+        reader->settings = &life->settings[kind];
+        *reader->settings = (struct probe_settings){.given = true,
+                                                    .period_ms = 10000,
+                                                    .timeout_ms = 1000,
+                                                    .success_threshold = 1,
+                                                    .failure_threshold = 3,
+                                                    .grace_ms = -1};
     }
     return reader->handler ? 0 : err_set(err, ERR_INVALID, "unknown %s '%s'", key, value);
 }
@@ -85,7 +86,7 @@ int pod_life_read(struct pod_life_reader *reader, const char *key, const char *v
 {
     if (str_eq(key, "probe") || str_eq(key, "hook"))
         return read_opening(reader, key, value, err);
-    int result = record_rows_read(&FIGURE_TABLE, NULL, reader->figures, key, value, err);
+    int result = record_rows_read(&SETTINGS_TABLE, NULL, reader->settings, key, value, err);
     return result == 1
                ? record_rows_read(&HANDLER_TABLE, reader->arena, reader->handler, key, value, err)
                : result;

@@ -1,4 +1,4 @@
-/* The directory that pods of one job share; see pod/peers.h. */
+/* Creates and removes the directories that pods of a job share; see pod/peers.h. */
 #include "node/pod/peers.h"
 
 #include "base/cleanup.h"
@@ -39,9 +39,11 @@ int peers_prepare(struct arena *arena, const char *state_dir, const char *name,
     int result = file_make_dirs(path, 0755, err);
     if (result < 0)
         return result;
-    /* The pods of the job may run as any user; no other process can reach the directory. */
+    /* The pods of the job may run as any user. Other users cannot reach the directory, because they
+     * cannot enter the state directory. */
     if (chmod(path, 0777) < 0)
-        return err_set_errno(err, errno, "cannot open '%s' to the pods of its job", path);
+        return err_set_errno(err, errno, "cannot make '%s' accessible to the pods of its job",
+                             path);
     *ret_path = path;
     return 0;
 }

@@ -1,5 +1,6 @@
-/* Applies changes to a running pod: a changed deadline, and changed config maps, secrets and pod
- * metadata (downward API) in its volumes. Environment variables do not change, as in Kubernetes. */
+/* Applies changes to a running pod; see pod/runner_internal.h. Sends the supervisor a changed
+ * deadline, and updates volumes that show config maps, secrets or metadata of the pod. Environment
+ * variables do not change, as in Kubernetes. */
 #include "node/pod/runner_internal.h"
 
 #include "node/node_size.h"
@@ -10,15 +11,16 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-/* The changed object: a config map or secret (`resource` and `name`), the pod itself (`is_pod`), or
- * unknown (`is_any`). */
-struct change {
-    bool is_any, is_pod;
+/* Which object has changed. */
+struct pod_change {
+    bool is_any; /* unknown objects: all volumes that show objects are updated */
+    bool is_pod; /* the pod itself */
+    /* If both flags are false: the config map or secret. */
     const struct kube_resource *resource;
     const char *name;
 };
 
-static bool refresh_is_shown(const struct json *volume, const struct change *change)
+static bool refresh_is_shown(const struct json *volume, const struct pod_change *change)
 {
     if (change->is_any)
         return volume_files_is(volume);
@@ -26,7 +28,7 @@ static bool refresh_is_shown(const struct json *volume, const struct change *cha
                           : volume_files_show(volume, change->resource, change->name);
 }
 
-static bool is_shown_by_pod(const struct json *pod, const struct change *change)
+static bool is_shown_by_pod(const struct json *pod, const struct pod_change *change)
 {
     JSON_EACH (volume, json_at(pod, "spec", "volumes", NULL)) {
         if (refresh_is_shown(volume, change))
@@ -36,10 +38,10 @@ static bool is_shown_by_pod(const struct json *pod, const struct change *change)
 }
 
 /* Updates the volumes that contain data of the changed object. */
-static void refresh_volume(struct pod_runner *runner, const struct change *change)
+static void refresh_volume(struct pod_runner *runner, const struct pod_change *change)
 {
     const struct json *pod = runner_pod(runner);
-    /* A thread of the pool may be writing the volumes of a pod that is not planned yet. */
+    /* While a pod is being planned, a thread of the pool may write its volumes. */
     bool is_planned = runner->has_spec || pod_runner_is_running(runner);
     if (runner->forgotten || pod_phase_is_final(pod) || !is_planned ||
         !is_shown_by_pod(pod, change))
@@ -67,14 +69,14 @@ static void refresh_volume(struct pod_runner *runner, const struct change *chang
 void pod_runner_refresh(struct pod_runner *runner, const struct kube_resource *resource,
                         const struct kube_object *changed)
 {
-    const struct change change = {.resource = resource, .name = changed->name};
+    const struct pod_change change = {.resource = resource, .name = changed->name};
     if (str_eq(runner->object->namespace_, changed->namespace_))
         refresh_volume(runner, &change);
 }
 
 void pod_runner_refresh_all(struct pod_runner *runner)
 {
-    refresh_volume(runner, &(struct change){.is_any = true});
+    refresh_volume(runner, &(struct pod_change){.is_any = true});
 }
 
 void pod_runner_tell_deadline(struct pod_runner *runner)
@@ -95,7 +97,8 @@ static const struct json *refresh_find_container(const struct json *pod, const c
     return NULL;
 }
 
-/* Reports that a changed image has no effect: the supervisor keeps the image of its spec. */
+/* Sends an event for each container whose image was changed: the change has no effect, because the
+ * supervisor keeps the image of the spec. */
 static void tell_changed_images(const struct pod_runner *runner, const struct json *before)
 {
     const struct json *pod = runner_pod(runner);
@@ -108,8 +111,8 @@ static void tell_changed_images(const struct pod_runner *runner, const struct js
         if (!str_eq(json_get_string(refresh_find_container(before, name), "image", ""), image))
             kube_event_at(runner->host->client, pod, pod_container_path(arena, pod, name),
                           "kubelet", "Warning", "Unsupported",
-                          "Container %s goes on with its image: %s is not taken over by a pod that "
-                          "has started; delete the pod and create it again",
+                          "Container %s keeps its image: a started pod cannot change to image %s; "
+                          "delete the pod and create it again",
                           name, image);
     }
 }
@@ -120,6 +123,6 @@ void pod_runner_refresh_own(struct pod_runner *runner, const struct json *before
     if (!json_equal(kube_meta_labels(before), kube_meta_labels(now)) ||
         !json_equal(json_at(before, "metadata", "annotations", NULL),
                     json_at(now, "metadata", "annotations", NULL)))
-        refresh_volume(runner, &(struct change){.is_pod = true});
+        refresh_volume(runner, &(struct pod_change){.is_pod = true});
     tell_changed_images(runner, before);
 }

@@ -25,8 +25,8 @@ int restart_policy_parse(const char *name, enum restart_policy *ret, struct err 
             return 0;
         }
     }
-    return err_set(err, ERR_INVALID, "restart policy '%s' is none of Always, OnFailure, Never",
-                   name);
+    return err_set(err, ERR_INVALID,
+                   "unknown restart policy '%s': expected Always, OnFailure or Never", name);
 }
 
 static const char *operator_name(bool not_in)
@@ -63,7 +63,7 @@ void restart_rule_write(const struct restart_rule *rule, struct buf *buf)
         buf_printf(buf, " %d", rule->codes[i]);
 }
 
-static bool restart_rule_holds(const struct restart_rule *rule, int exit_code)
+static bool restart_rule_matches(const struct restart_rule *rule, int exit_code)
 {
     bool found = false;
     for (size_t i = 0; i < rule->count; i++)
@@ -71,10 +71,10 @@ static bool restart_rule_holds(const struct restart_rule *rule, int exit_code)
     return found != rule->not_in;
 }
 
-static bool one_holds(const struct restart_rules *rules, int exit_code)
+static bool restart_some_rule_matches(const struct restart_rules *rules, int exit_code)
 {
     for (size_t i = 0; rules && i < rules->count; i++)
-        if (restart_rule_holds(&rules->items[i], exit_code))
+        if (restart_rule_matches(&rules->items[i], exit_code))
             return true;
     return false;
 }
@@ -84,7 +84,7 @@ static bool runs_again(enum restart_policy policy, const struct restart_rules *r
 {
     if (init && exit_code == 0)
         return false;
-    return one_holds(rules, exit_code) || policy == RESTART_ALWAYS ||
+    return restart_some_rule_matches(rules, exit_code) || policy == RESTART_ALWAYS ||
            (policy == RESTART_ON_FAILURE && exit_code != 0);
 }
 

@@ -1,4 +1,4 @@
-/* Runs one pod of this machine; see pod/runner.h. */
+/* Creates runners and runs their state machine; see pod/runner.h. */
 #include "node/pod/runner_internal.h"
 
 #include "node/limits/cgroup.h"
@@ -20,7 +20,9 @@
 #include <string.h>
 
 enum {
-    RESPAWN_FIRST_MS = 100, /* wait before the next supervisor is started; doubles each time */
+    /* How long to wait before the next supervisor is started. Doubles each time until a container
+     * runs. */
+    RESPAWN_FIRST_MS = 100,
     RESPAWN_MAX_MS = 60 * 1000,
 };
 
@@ -40,13 +42,13 @@ static const struct state_row RUNNER_ROWS[] = {
 static const char *runner_invariant(const struct state_machine *machine)
 {
     const struct pod_runner *runner = CONTAINER_OF(machine, struct pod_runner, machine);
-    bool is_alone = machine->state == RUNNER_WAITING || machine->state == RUNNER_ENDED;
+    bool must_be_alone = machine->state == RUNNER_WAITING || machine->state == RUNNER_ENDED;
     if (runner->preparation && machine->state != RUNNER_STARTING)
         return "the pod is still being prepared";
     if (machine->state == RUNNER_RUNNING && !supervisor_link_pid(runner->link))
-        return "no supervisor lives";
-    if (is_alone && supervisor_link_is_busy(runner->link))
-        return "a supervisor lives or starts";
+        return "no supervisor is running";
+    if (must_be_alone && supervisor_link_is_busy(runner->link))
+        return "a supervisor is running or starting";
     return NULL;
 }
 
@@ -134,7 +136,8 @@ void pod_runner_tell(struct pod_runner *runner, const char *container, bool is_w
                   POD_RUNNER_COMPONENT, is_warning ? "Warning" : "Normal", reason, "%s", message);
 }
 
-/* Sends the events that are newer than the last known state. */
+/* Sends the events in the state `fresh` that the previous state did not contain to the API. An
+ * event that newer ones have replaced is not sent. */
 static void runner_tell_events(struct pod_runner *runner, const struct pod_state *fresh)
 {
     const struct pod_event *event;
@@ -160,6 +163,7 @@ bool pod_runner_load_state(struct pod_runner *runner, bool tell)
     return true;
 }
 
+/* Called when no process of the pod runs, and none is to be started. */
 static void runner_end(struct pod_runner *runner)
 {
     pod_runner_move(runner, RUNNER_ENDED);
@@ -174,8 +178,8 @@ static void on_supervisor_alive(void *context)
     pod_runner_load_state(runner, true);
     pod_runner_tell_deadline(runner);
     if (!runner->host->plain && plan_uses_host_network(runner_pod(runner)))
-        host_names_changed(runner->host->host_names); /* the names may have changed since the pod's
-                                                         hosts file was written */
+        /* The names may have changed since the pod's hosts file was written. */
+        host_names_changed(runner->host->host_names);
     pod_runner_work(runner);
 }
 
@@ -249,7 +253,7 @@ void pod_runner_retry(struct pod_runner *runner)
     if (pod_runner_state(runner) == RUNNER_WAITING && runner->retry.running)
         loop_timer_start(
             &runner->retry,
-            0); /* not within this call, because the caller iterates over all runners */
+            0); /* pod_runner_work() must not run now: the caller iterates over all runners */
 }
 
 static bool runner_has_shares(const struct pod_spec *spec, const char *const *shares)
@@ -261,10 +265,10 @@ static bool runner_has_shares(const struct pod_spec *spec, const char *const *sh
     return count == spec->shares.count;
 }
 
-/* Takes over the spec that an earlier control process wrote. The pod is planned again if the
- * machine was rebooted, because its volumes were written without fsync. It is also planned again if
- * `up` now shares other directories, or if pods had namespaces then and have none now, or the
- * reverse. */
+/* Takes over the spec that an earlier control process wrote. Leaves has_spec false, so that the pod
+ * is planned again, in three cases: if the machine was rebooted, because the volumes were written
+ * without fsync; if `up` now shares other directories; if pods now have namespaces and had none, or
+ * the reverse. */
 static void runner_restore_spec(struct pod_runner *runner)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -293,8 +297,10 @@ static void runner_restore(struct pod_runner *runner)
     if (supervisor_link_attach(runner->link))
         pod_runner_move(runner, RUNNER_RUNNING);
     else if (runner->has_state ? runner->state.finished : pod_phase_is_final(pod))
-        pod_runner_move(runner, RUNNER_ENDED); /* its address was released before */
-    pod_runner_load_state(runner, false);      /* again, because earlier changes were not watched */
+        /* Not runner_end(), which would give back an address that another pod may have by now. */
+        pod_runner_move(runner, RUNNER_ENDED);
+    /* Reads the state again, because changes before supervisor_link_attach() were not watched. */
+    pod_runner_load_state(runner, false);
     pod_runner_tell_deadline(runner);
 }
 
@@ -318,8 +324,8 @@ struct pod_runner *pod_runner_new(struct pod_host *host, struct kube_object *pod
     runner->link =
         supervisor_link_new(host->loop, runner->directory, host->step_path, &RUNNER_EVENTS, runner);
     runner_restore(runner);
-    /* The pod starts on the loop's next turn: the caller may create a thousand runners, and each
-     * start takes many system calls. */
+    /* The pod is started by the timer and not in this call: the caller may create a thousand
+     * runners, and each start takes many system calls. */
     loop_timer_start(&runner->retry, 0);
     return runner;
 }

@@ -1,4 +1,4 @@
-/* The parts of a pod's runner. pod/runner.c runs its state machine, pod/runner_start.c and
+/* Shared by the files of a pod's runner. pod/runner.c has its state machine, pod/runner_start.c and
  * pod/runner_stop.c start and end the supervisor, pod/report.c reports to the API, pod/token_call.c
  * requests tokens, pod/eviction.c measures the pod's use of the disk, and pod/refresh.c updates its
  * volumes. */
@@ -16,13 +16,13 @@
 #define POD_RUNNER_COMPONENT "kubelet" /* reported as the source of events */
 
 enum runner_state {
-    RUNNER_WAITING,  /* no supervisor lives; the pod waits to be started, or to be started again */
+    RUNNER_WAITING,  /* no supervisor runs; one is to be started, now or when `retry` expires */
     RUNNER_STARTING, /* the pod is being planned, or its supervisor is being started */
-    RUNNER_RUNNING,  /* the supervisor lives */
-    RUNNER_ENDED,    /* no process of the pod runs, and none will */
+    RUNNER_RUNNING,  /* the supervisor runs */
+    RUNNER_ENDED,    /* no process of the pod runs, and none is to be started */
 };
 
-/* A request to the API in progress. It may outlive the runner. */
+/* The context of a request to the API in flight. It may outlive the runner. */
 struct runner_call {
     struct pod_runner *runner; /* NULL if the runner was freed meanwhile */
     char *audience;            /* the audience of the token that was requested, or NULL */
@@ -37,31 +37,31 @@ struct pod_runner {
     char *node_address;
     char address[INET_ADDRSTRLEN]; /* "" until the pod has one */
     char *peers;        /* the name of the directory that the pod shares with its job, or NULL */
-    bool has_spec;      /* the pod was planned during this boot of the machine, and with the current
-                           settings */
+    bool has_spec;      /* the pod was planned, since the last boot and with the current settings */
     int64_t started_ms; /* the wall time at which the node accepted the pod */
     int64_t deadline_ms;          /* the deadline in the spec; 0 means none */
     struct state_machine machine; /* an enum runner_state */
     struct plan_preparation
         *preparation; /* in progress until the supervisor is started; else NULL */
     struct supervisor_link *link;
-    struct pod_state state;
-    bool has_state;
+    struct pod_state state; /* the newest state that the supervisor has written */
+    bool has_state;         /* `state` was read */
+    /* Why the pod cannot start (struct plan_refusal); `refusal_reason` is "" if it can. */
     char refusal_reason[POD_REASON_MAX], refusal_message[POD_MESSAGE_MAX], refusal_container[64];
-    struct loop_timer retry;
-    int64_t respawn_ms;      /* the wait before the next supervisor is started */
-    int64_t stopped_with_ms; /* the shortest grace period sent to the supervisor, or -1 */
-    bool was_stop_lost; /* the order to end the pod could not be stored; storing is tried again */
-    bool was_deletion_told;   /* the supervisor got an order that says that the pod is deleted */
-    struct runner_call *call; /* the write of the status or the deletion in progress, or NULL */
-    struct runner_call *token_call; /* the token request in progress, or NULL; the pod is planned
-                                       only after the answer */
+    struct loop_timer retry; /* calls pod_runner_work() */
+    int64_t respawn_ms; /* how long to wait after the supervisor has ended; doubles each time */
+    int64_t stopped_with_ms;  /* the shortest grace period sent to the supervisor, or -1 */
+    bool has_stop_failed;     /* the stop request could not be stored; storing is tried again */
+    bool was_deletion_told;   /* a stop request has told the supervisor that the pod is deleted */
+    struct runner_call *call; /* the write of the status or the deletion in flight, or NULL */
+    /* The token request in flight, or NULL. The pod is planned only after the answer. */
+    struct runner_call *token_call;
     struct map tokens; /* tokens of the service account by audience, until the pod is planned */
     char *published;   /* the status that was sent last; NULL if the API has refused it */
     bool deleted;      /* the confirmation of the deletion was sent to the API */
-    struct loop_timer measure; /* runs until the next measurement of the pod's use of the disk */
+    struct loop_timer measure; /* runs until the next measurement of the pod's disk space */
     struct storage_walk *walk; /* the measurement in progress, or NULL */
-    bool was_gap_told; /* an event was sent that not all of the pod's files can be measured */
+    bool was_gap_told;         /* an event has reported that some files cannot be measured */
 };
 
 static inline const struct json *runner_pod(const struct pod_runner *runner)
@@ -74,40 +74,45 @@ static inline const struct json *runner_pod(const struct pod_runner *runner)
 void pod_runner_work(struct pod_runner *runner);
 
 enum runner_state pod_runner_state(const struct pod_runner *runner);
-/* Moves the state machine and keeps pod_host.starting correct. */
+/* Changes the runner's state, and counts pod_host.starting. */
 void pod_runner_move(struct pod_runner *runner, enum runner_state state);
 /* Returns true if the pod is being deleted or is gone from the API. */
 bool pod_runner_is_unwanted(const struct pod_runner *runner);
+/* Replaces runner->peers by a copy of `name`, which may be NULL. */
 void pod_runner_keep_peers(struct pod_runner *runner, const char *name);
-/* Reads the supervisor's state file again. Returns true if there is a state. With `tell`, new
- * events are sent to the API. */
+/* Reads the pod's state file again. Returns true if the runner has a state, new or old. If `tell`
+ * is set, sends the new events in the state to the API. */
 bool pod_runner_load_state(struct pod_runner *runner, bool tell);
 /* Sends an event about a container, or about the whole pod if `container` is "". */
 void pod_runner_tell(struct pod_runner *runner, const char *container, bool is_warning,
                      const char *reason, const char *message);
 
-/* Starts the pod: finds a living supervisor, or plans the pod if needed and starts one. */
+/* Begins to start the pod, and returns at once: finds a running supervisor, or plans the pod if
+ * needed and then starts a supervisor. */
 void pod_runner_start(struct pod_runner *runner);
-/* Finds a living supervisor, for example after a restart of the control process. Returns false if
- * there is none. */
+/* Finds a running supervisor, for example after a restart of the control process. Returns false if
+ * none runs. */
 bool pod_runner_attach(struct pod_runner *runner);
+/* Like pod_runner_refuse(), with the reason FailedCreatePodSandBox. */
 void pod_runner_refuse_sandbox(struct pod_runner *runner, const struct err *err);
-/* Ends a pod that is being deleted or gone from the API. */
+/* Tells the supervisor to end a pod that is being deleted or is gone from the API. */
 void pod_runner_stop_deleted(struct pod_runner *runner);
-/* Called for a pod with POD_NODE_AWAY. Pauses the pod if it runs, and reports why it waits. */
+/* Called for a pod with POD_NODE_AWAY. Tells its supervisor to pause the pod; if none runs, reports
+ * why the pod waits. */
 void pod_runner_wait_for_node(struct pod_runner *runner);
 
-/* Returns true if the supervisor lives. */
+/* Returns true if the supervisor runs. */
 bool pod_runner_is_running(const struct pod_runner *runner);
-/* Ends the pod within this grace period, for a reason that concerns the whole pod. */
+/* Tells the supervisor to end the pod with this grace period. The reason and the message become
+ * those of the pod's status. */
 void pod_runner_stop(struct pod_runner *runner, int64_t grace_ms, const char *reason,
                      const char *message);
 
 /* Sends a Warning event about the pod. */
 void pod_runner_warn(struct pod_runner *runner, const char *reason, const char *message);
 
-/* Measures the pod's use of the disk from now on (pod/eviction.c), more often if the pod's spec
- * limits it. */
+/* Measures the pod's disk space from now on (pod/eviction.c), more often if the pod's spec limits
+ * it. Does nothing if measuring has begun. */
 void pod_runner_begin_measuring(struct pod_runner *runner);
 void pod_runner_end_measuring(struct pod_runner *runner);
 void pod_runner_on_measure(struct loop_timer *timer);
@@ -116,7 +121,8 @@ void pod_runner_on_measure(struct loop_timer *timer);
  * next missing token. When the answer comes, pod_runner_work() is called, after pod_runner_refuse()
  * if the request has failed. */
 bool pod_runner_has_tokens(struct pod_runner *runner);
-/* Reports why the pod cannot start, and tries again later. */
+/* Records why the pod cannot start, sends an event if the message is new, and starts `retry`. The
+ * next status shows the reason. */
 void pod_runner_refuse(struct pod_runner *runner, const struct plan_refusal *refusal,
                        const struct err *err);
 
@@ -126,16 +132,17 @@ void pod_runner_tell_deadline(struct pod_runner *runner);
  * volumes that show the pod's metadata. If an image differs, reports that the change has no
  * effect. */
 void pod_runner_refresh_own(struct pod_runner *runner, const struct json *before);
-/* Updates all volumes of the pod that show objects of the API. Called if config maps or secrets
- * have changed while the pod was planned. */
+/* Updates all volumes of the pod that show objects of the API. Called if such objects have changed
+ * while the pod was planned. */
 void pod_runner_refresh_all(struct pod_runner *runner);
 
 /* Replaces the runner's version of the pod by `object`, unless `object` is older. The object of an
  * informer may be older than the answer to the runner's own write. */
 void pod_runner_see(struct pod_runner *runner, struct kube_object *object);
-/* Writes the status if it has changed. Returns true if a request is in progress for it. */
+/* Starts to write the status if it has changed. Returns true if it has sent a request. */
 bool pod_runner_publish(struct pod_runner *runner);
-/* Tells the API that nothing of the deleted pod is left on this machine. */
+/* Deletes the pod's object with grace period 0, because no process of the pod is left on this
+ * machine. */
 void pod_runner_confirm_deletion(struct pod_runner *runner);
 
 #endif

@@ -1,4 +1,4 @@
-/* Plans a pod and starts its supervisor; see pod/runner_internal.h. */
+/* Has a pod planned and starts its supervisor; see pod/runner_internal.h. */
 #include "node/pod/runner_internal.h"
 
 #include "node/limits/cgroup_base.h"
@@ -15,12 +15,12 @@
 #include <stdio.h>
 
 enum {
-    REFUSED_RETRY_MS = 2 * 1000, /* the missing object may exist by then */
-    HOSTS_MAX = 4 * 1024 * 1024, /* bytes of /etc/hosts; some users list every blocked host */
+    REFUSED_RETRY_MS = 2 * 1000, /* pause before a refused pod is planned again */
+    HOSTS_MAX = 4 * 1024 * 1024, /* bytes of /etc/hosts, which may list many blocked hosts */
 };
 
-/* Sends an event with the kubelet's words. A refusal because of a volume concerns the whole pod,
- * not the container that mounts the volume. */
+/* Sends an event with the kubelet's reason and message. An event about a volume is about the whole
+ * pod, not about the container that mounts the volume. */
 static void start_tell_refusal(struct pod_runner *runner, const struct plan_refusal *refusal,
                                const struct err *err)
 {
@@ -36,12 +36,12 @@ static void start_tell_refusal(struct pod_runner *runner, const struct plan_refu
 void pod_runner_refuse(struct pod_runner *runner, const struct plan_refusal *refusal,
                        const struct err *err)
 {
-    bool is_news = !str_eq(runner->refusal_message, err->message);
+    bool is_new_message = !str_eq(runner->refusal_message, err->message);
     str_copy(runner->refusal_reason, sizeof(runner->refusal_reason), refusal->reason);
     str_copy(runner->refusal_message, sizeof(runner->refusal_message), err->message);
     str_copy(runner->refusal_container, sizeof(runner->refusal_container),
              refusal->container ? refusal->container : "");
-    if (is_news)
+    if (is_new_message)
         start_tell_refusal(runner, refusal, err);
     loop_timer_start(&runner->retry, REFUSED_RETRY_MS);
 }
@@ -57,15 +57,16 @@ static int start_take_address(struct pod_runner *runner, struct err *err)
                : addresses_take(&runner->host->addresses, runner->node, runner->address, err);
 }
 
-/* Reports limits that this machine does not enforce. */
+/* Sends an event about limits that this machine does not enforce. */
 static void start_tell_limits(struct pod_runner *runner)
 {
     const struct json *pod = runner_pod(runner);
     const struct cgroup_base *groups = runner->host->groups;
-    const char *not_held = plan_limits_not_enforced(pod, cgroup_controllers(&groups->trees));
-    if (not_held)
+    const char *not_enforced = plan_limits_not_enforced(pod, cgroup_controllers(&groups->trees));
+    if (not_enforced)
         kube_event(runner->host->client, pod, POD_RUNNER_COMPONENT, "Warning", "LimitsNotEnforced",
-                   "limits of %s are not enforced here: %s", not_held, cgroup_base_advice(groups));
+                   "limits of %s are not enforced here: %s", not_enforced,
+                   cgroup_base_advice(groups));
 }
 
 void pod_runner_warn(struct pod_runner *runner, const char *reason, const char *message)
@@ -79,12 +80,13 @@ static void on_pod_gap(void *context, const char *reason, const char *message)
     pod_runner_warn(context, reason, message);
 }
 
-static void start_tell_gaps(struct pod_runner *runner)
+/* Sends an event for each field of the manifest that has no effect on this machine. */
+static void start_tell_unsupported(struct pod_runner *runner)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     _cleanup_buf_ struct buf hosts;
     buf_init(&hosts, HOSTS_MAX);
-    if (runner->host->plain) /* a missing file contains no names */
+    if (runner->host->plain) /* if the file cannot be read, it counts as empty */
         (void)file_read("/etc/hosts", &hosts, NULL);
     const struct plan_unsupported_machine machine = {
         .nested = runner->host->nested,
@@ -106,17 +108,18 @@ void pod_runner_refuse_sandbox(struct pod_runner *runner, const struct err *err)
     pod_runner_refuse(runner, &refusal, err);
 }
 
-/* Records that the pod is planned, and reports the parts of the manifest that the plan ignores. */
+/* Records that the pod is planned, sends events about parts of the manifest that have no effect,
+ * and applies changes that were made while the pod was planned. */
 static void start_note_plan(struct pod_runner *runner, const struct plan_prepared *prepared)
 {
     runner->has_spec = true;
     runner->deadline_ms = prepared->deadline_ms;
     start_tell_limits(runner);
-    start_tell_gaps(runner);
+    start_tell_unsupported(runner);
     if (runner->host->plain)
         port_event_check_pod(runner->host->client, runner_pod(runner), runner->address);
     pod_tokens_release(&runner->tokens);
-    pod_runner_refresh_own(runner, prepared->pod->json); /* for changes while it was planned */
+    pod_runner_refresh_own(runner, prepared->pod->json);
     if (prepared->is_stale)
         pod_runner_refresh_all(runner);
 }
@@ -133,7 +136,7 @@ static void on_pod_prepared(void *context, struct plan_prepared *prepared)
         pod_runner_move(runner, RUNNER_WAITING);
         if (is_failed && !pod_runner_is_unwanted(runner))
             pod_runner_refuse(runner, &prepared->refusal, &prepared->err);
-        pod_runner_work(runner); /* which attaches to a supervisor that lives */
+        pod_runner_work(runner); /* attaches to the supervisor if one runs */
         return;
     }
     if (!runner->has_spec)
@@ -141,7 +144,7 @@ static void on_pod_prepared(void *context, struct plan_prepared *prepared)
     bool was_refused = runner->refusal_reason[0] != '\0';
     start_forget_refusal(runner);
     runner->stopped_with_ms = -1;
-    runner->was_stop_lost = runner->was_deletion_told = false;
+    runner->has_stop_failed = runner->was_deletion_told = false;
     supervisor_link_start(runner->link);
     if (was_refused)
         pod_runner_work(runner); /* to publish a status without the refusal */
@@ -169,13 +172,13 @@ void pod_runner_start(struct pod_runner *runner)
         pod_runner_refuse_sandbox(runner, &err);
         return;
     }
-    /* The name of the peers directory is stored before the pod is planned, because the directory
-     * must also be removed if planning fails. */
+    /* Planning creates the peers directory (pod/peers.h). Its name is stored before, because the
+     * directory must also be removed if planning fails. */
     if (!runner->has_spec) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         pod_runner_keep_peers(runner, peers_name(arena, runner_pod(runner)));
     }
-    const struct plan_preparation_order order = {
+    const struct plan_preparation_request request = {
         .pod = runner->object,
         .directory = runner->directory,
         .address = runner->address,
@@ -185,5 +188,5 @@ void pod_runner_start(struct pod_runner *runner)
         .is_planned = runner->has_spec,
     };
     pod_runner_move(runner, RUNNER_STARTING);
-    runner->preparation = plan_preparation_start(runner->host, &order, on_pod_prepared, runner);
+    runner->preparation = plan_preparation_start(runner->host, &request, on_pod_prepared, runner);
 }

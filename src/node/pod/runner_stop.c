@@ -5,10 +5,13 @@
 #include "base/str.h"
 
 enum {
-    STOP_RETRY_MS = 2 * 1000, /* after the order could not be stored */
+    STOP_RETRY_MS = 2 * 1000, /* pause before a stop request is stored again */
     GRACE_DEFAULT_S = 30,
 };
 
+/* Sends the stop request, unless an earlier request has told the supervisor the same: a grace
+ * period that is not longer, and the deletion. If the request cannot be stored, tries again
+ * later. */
 static void stop_tell_supervisor(struct pod_runner *runner, const struct pod_stop *stop)
 {
     bool is_known = runner->was_deletion_told || !stop->deleted;
@@ -20,11 +23,12 @@ static void stop_tell_supervisor(struct pod_runner *runner, const struct pod_sto
         runner->stopped_with_ms = stop->grace_ms;
         return;
     }
-    if (!runner->was_stop_lost) /* only once: the log needs room on the disk too */
+    if (!runner->has_stop_failed) /* warns only once: the log may be on the same full disk */
         log_warning(runner->directory,
-                    "the pod ends with its own grace period until that can be written: %s",
+                    "cannot store how the pod is to be stopped, so its own grace period applies "
+                    "until a retry succeeds: %s",
                     err.message);
-    runner->was_stop_lost = true;
+    runner->has_stop_failed = true;
     loop_timer_start(&runner->retry, STOP_RETRY_MS);
 }
 
@@ -48,9 +52,9 @@ void pod_runner_stop_deleted(struct pod_runner *runner)
     stop_tell_supervisor(runner, &stop);
 }
 
-/* The cluster was started without the pod's node, so the pod does not run, and its status says so.
- * A supervisor that still runs is told to pause the pod. The pod continues when the cluster is
- * started with the node again. */
+/* The cluster was started without the pod's node, so the pod must not run. A supervisor that still
+ * runs is told to pause the pod. After that, the pod's status says why it waits. The pod continues
+ * when the cluster is started with the node again. */
 void pod_runner_wait_for_node(struct pod_runner *runner)
 {
     const struct json *spec = json_get(runner_pod(runner), "spec");
@@ -62,8 +66,8 @@ void pod_runner_wait_for_node(struct pod_runner *runner)
         const struct plan_refusal refusal = {.reason = "NodeNotReady"};
         struct err err = ERR_INIT;
         err_set(&err, ERR_UNAVAILABLE,
-                "the cluster was started without node '%s'. Start it with the node again "
-                "('trainyard up --nodes'), and the pod goes on with what it has; or delete the pod",
+                "the cluster was started without node '%s'. Start the cluster with this node again "
+                "('trainyard up --nodes') to continue the pod, or delete the pod",
                 json_get_string(spec, "nodeName", ""));
         pod_runner_refuse(runner, &refusal, &err);
     }

@@ -30,7 +30,7 @@ int pod_secrets_load(struct arena *arena, const char *list, struct pod_strings *
     return result < 0 ? err_wrap(err, "'%s'", list) : 0;
 }
 
-/* If the list is full, paths whose file is gone are dropped. */
+/* If the list has more than PATHS_MAX paths, leaves out paths of files that do not exist. */
 static void secrets_write_list(struct buf *text, const struct pod_strings *paths)
 {
     for (size_t i = 0; i < paths->count; i++)

@@ -10,13 +10,13 @@
 
 #include <string.h>
 
-struct builder {
+struct status_builder {
     struct arena *arena;
     const struct pod_status_input *input;
     struct pod_health health;
 };
 
-static const struct container_state *find_state(const struct builder *b, const char *name)
+static const struct container_state *find_state(const struct status_builder *b, const char *name)
 {
     return b->input->state ? pod_state_find(b->input->state, name) : NULL;
 }
@@ -29,13 +29,13 @@ static void status_set_time(struct arena *arena, struct json *object, const char
     json_set_string(arena, object, name, text);
 }
 
-static const char *container_id(const struct builder *b, const char *name, int64_t run)
+static const char *container_id(const struct status_builder *b, const char *name, int64_t run)
 {
     return arena_printf(b->arena, "trainyard://%s/%s/%lld", kube_meta_uid(b->input->pod), name,
                         (long long)run);
 }
 
-static struct json *status_terminated(const struct builder *b, const char *name, int64_t run,
+static struct json *status_terminated(const struct status_builder *b, const char *name, int64_t run,
                                       const struct container_end *end)
 {
     struct json *wrapper = json_object(b->arena);
@@ -64,7 +64,8 @@ static struct json *status_waiting(struct arena *arena, const char *reason, cons
     return wrapper;
 }
 
-/* A refusal of the whole pod does not concern a container that has terminated. */
+/* Returns whether the container must be shown as waiting because of the refusal. A refusal of the
+ * whole pod does not apply to a container that has terminated. */
 static bool is_refused(const struct pod_status_input *input, const struct container_state *state,
                        const char *name)
 {
@@ -74,8 +75,8 @@ static bool is_refused(const struct pod_status_input *input, const struct contai
                                     : !state || state->phase != CONTAINER_TERMINATED;
 }
 
-static struct json *current_state(const struct builder *b, const struct container_state *state,
-                                  const char *name)
+static struct json *current_state(const struct status_builder *b,
+                                  const struct container_state *state, const char *name)
 {
     const struct pod_status_input *input = b->input;
     if (is_refused(input, state, name))
@@ -103,12 +104,14 @@ static struct json *current_state(const struct builder *b, const struct containe
     }
 }
 
-/* Returns the restart count. A container that waits for a restart has not been restarted yet. Job
- * controllers compare the sum of these counts with backoffLimit. */
+/* Returns the restart count for the status. state->restarts counts the next run already, but a
+ * container that waits for a restart has not been restarted yet. Job controllers compare the sum of
+ * these counts with backoffLimit. */
 static int64_t newest_run(const struct container_state *state)
 {
-    bool is_to_come = state->phase == CONTAINER_WAITING && !state->pid && state->last.known;
-    return is_to_come ? state->restarts - 1 : state->restarts;
+    bool is_waiting_to_restart =
+        state->phase == CONTAINER_WAITING && !state->pid && state->last.known;
+    return is_waiting_to_restart ? state->restarts - 1 : state->restarts;
 }
 
 static bool has_run(const struct container_state *state)
@@ -144,20 +147,20 @@ static struct json *mount_statuses(struct arena *arena, const struct json *conta
     return list;
 }
 
-static struct json *container_status(struct builder *b, const struct json *container, bool init)
+static struct json *container_status(struct status_builder *b, const struct json *container,
+                                     bool init)
 {
     struct arena *arena = b->arena;
     const char *name = json_get_string(container, "name", "");
     const struct container_state *state = find_state(b, name);
-    /* The image that runs, not the one in a manifest that was changed since. */
+    /* The image of the spec, because the manifest may have been changed since. */
     const char *image =
         state && state->image[0] ? state->image : json_get_string(container, "image", "");
-    /* While the pod cannot start, the state is that of a supervisor that has ended. */
+    /* If the pod cannot start, no supervisor runs, so its last state is out of date. */
     bool runs = state && state->phase == CONTAINER_RUNNING && !b->input->refusal_reason;
-    bool to_end =
-        init &&
-        !status_is_sidecar(container, init); /* an init container is ready when it has succeeded */
-    bool ready = to_end ? has_succeeded(state) : runs && state->ready;
+    /* An init container that is not a sidecar is ready when it has succeeded. */
+    bool is_init = init && !status_is_sidecar(container, init);
+    bool ready = is_init ? has_succeeded(state) : runs && state->ready;
     struct json *status = json_object(arena);
     json_set_string(arena, status, "name", name);
     json_set(arena, status, "state", current_state(b, state, name));
@@ -170,18 +173,19 @@ static struct json *container_status(struct builder *b, const struct json *conta
     json_set_string(arena, status, "imageID", state ? state->image_id : "");
     if (has_run(state))
         json_set_string(arena, status, "containerID", container_id(b, name, newest_run(state)));
-    json_set_bool(arena, status, "started", runs && (to_end || state->started));
+    json_set_bool(arena, status, "started", runs && (is_init || state->started));
     struct json *mounts = mount_statuses(arena, container);
     if (json_count(mounts))
         json_set(arena, status, "volumeMounts", mounts);
-    if (!ready && !to_end)
+    if (!ready && !is_init)
         pod_health_add_name(arena, &b->health.unready, name);
     return status;
 }
 
-/* Returns the phase as the kubelet computes it: Pending until every main container has started at
- * least once, then Running until the pod has ended, then Succeeded or Failed. */
-static const char *status_phase(const struct builder *b)
+/* Returns the phase as the kubelet computes it. A pod that has finished is Succeeded or Failed.
+ * Before that it is Running if every main container has started at least once, and Pending
+ * otherwise. */
+static const char *status_phase(const struct status_builder *b)
 {
     const struct pod_state *state = b->input->state;
     const struct json *spec = json_get(b->input->pod, "spec");
@@ -201,7 +205,8 @@ static const char *status_phase(const struct builder *b)
     return b->health.initialized && all_have_run ? "Running" : "Pending";
 }
 
-static struct json *make_statuses(struct builder *b, const struct json *containers, bool init)
+static struct json *make_statuses(struct status_builder *b, const struct json *containers,
+                                  bool init)
 {
     struct json *list = json_array(b->arena);
     JSON_EACH (container, containers) {
@@ -210,14 +215,15 @@ static struct json *make_statuses(struct builder *b, const struct json *containe
     return list;
 }
 
-/* Computes whether the init containers are complete. They count as complete if a main container has
- * run, even if a sidecar has failed since. */
-static void find_initialized(struct builder *b)
+/* Sets health.initialized and health.incomplete. The init containers also count as complete if a
+ * main container has run, even if a sidecar has failed since. */
+static void status_find_initialized(struct status_builder *b)
 {
     const struct json *spec = json_get(b->input->pod, "spec");
-    bool begun = false;
+    bool has_main_run = false;
     JSON_EACH (container, json_get(spec, "containers")) {
-        begun = begun || has_run(find_state(b, json_get_string(container, "name", "")));
+        has_main_run =
+            has_main_run || has_run(find_state(b, json_get_string(container, "name", "")));
     }
     JSON_EACH (container, json_get(spec, "initContainers")) {
         const char *name = json_get_string(container, "name", "");
@@ -225,14 +231,14 @@ static void find_initialized(struct builder *b)
         if (!(status_is_sidecar(container, true) ? state && state->started : has_succeeded(state)))
             pod_health_add_name(b->arena, &b->health.incomplete, name);
     }
-    b->health.initialized = begun || !b->health.incomplete;
+    b->health.initialized = has_main_run || !b->health.incomplete;
 }
 
 struct json *pod_status_build(struct arena *arena, const struct pod_status_input *input)
 {
-    struct builder b = {.arena = arena, .input = input};
+    struct status_builder b = {.arena = arena, .input = input};
     const struct json *spec = json_get(input->pod, "spec");
-    find_initialized(&b);
+    status_find_initialized(&b);
     struct json *status = json_object(arena);
     struct json *inits = make_statuses(&b, json_get(spec, "initContainers"), true);
     struct json *mains = make_statuses(&b, json_get(spec, "containers"), false);

@@ -1,6 +1,6 @@
 /* Links the control process to a pod's supervisor process. The link starts the supervisor or finds
- * a running one, watches it and tells it to end. Callbacks run on the loop thread. The link makes
- * no decisions. */
+ * a running one, watches it and tells it to end. The owner of the link decides when. Callbacks run
+ * on the loop thread. */
 #ifndef TRAINYARD_NODE_POD_SUPERVISOR_H
 #define TRAINYARD_NODE_POD_SUPERVISOR_H
 
@@ -12,36 +12,39 @@
 struct supervisor_link;
 
 struct supervisor_events {
-    /* The supervisor lives: it was started, or found again. */
+    /* The supervisor that supervisor_link_start() has started runs. */
     void (*alive)(void *context);
-    /* The state on the disk may have changed. */
+    /* The pod's state file may have changed (record/state.h). */
     void (*changed)(void *context);
-    /* No supervisor lives. It could not start (`err` says why) or has ended (`err` is NULL). */
+    /* The supervisor could not be started (`err` says why), or it has ended (`err` is NULL). */
     void (*gone)(void *context, const struct err *err);
 };
 
+/* `directory` is the directory of the pod. `step_path` is the path of trainyard-step, the program
+ * of the supervisor. */
 struct supervisor_link *supervisor_link_new(struct loop *loop, const char *directory,
                                             const char *step_path,
                                             const struct supervisor_events *events, void *context);
 /* Stops reporting; the supervisor keeps running. */
 struct supervisor_link *supervisor_link_free(struct supervisor_link *link);
 
-/* Finds the living supervisor and watches it. Does not call `alive`. Returns false if no supervisor
- * lives, or while the handles for the last supervisor are still being closed. */
+/* Finds the running supervisor and watches it. Does not call `alive`. Returns false if no
+ * supervisor runs, or while the handles of the previous supervisor are still being closed. */
 bool supervisor_link_attach(struct supervisor_link *link);
 /* Starts a supervisor; `alive` or `gone` follows. */
 void supervisor_link_start(struct supervisor_link *link);
 
-pid_t supervisor_link_pid(const struct supervisor_link *link);    /* 0 if none lives */
-bool supervisor_link_is_busy(const struct supervisor_link *link); /* lives or is starting */
-/* Tells the supervisor the wall time at which it must begin to end the pod. Does nothing if no
- * supervisor lives, or if it already has this deadline, from its spec (`planned_ms`) or from an
- * earlier call. */
+pid_t supervisor_link_pid(const struct supervisor_link *link); /* 0 if none runs */
+/* Returns whether a supervisor runs or is being started. */
+bool supervisor_link_is_busy(const struct supervisor_link *link);
+/* Tells the supervisor the wall time at which it must start to end the pod. `planned_ms` is the
+ * deadline in the pod's spec. Does nothing if no supervisor runs, or if the supervisor has this
+ * deadline already, from the spec or from an earlier call. */
 void supervisor_link_set_deadline(struct supervisor_link *link, int64_t planned_ms,
                                   int64_t wall_ms);
-/* Tells the supervisor to end the pod. Returns 0, or a negative code if the order cannot be stored.
- * Then the signal is sent nevertheless, and the pod ends with its own grace period. Does nothing if
- * no supervisor lives. */
+/* Tells the supervisor to end the pod: writes `stop` to the pod's directory and sends a signal. If
+ * the write fails, returns a negative code; the signal is sent anyway, and the supervisor uses the
+ * pod's own grace period. Does nothing if no supervisor runs. */
 int supervisor_link_stop(struct supervisor_link *link, const struct pod_stop *stop,
                          struct err *err);
 

@@ -1,5 +1,5 @@
-/* Requests the tokens that a pod needs, one at a time, before the pod is planned. A pod that has a
- * spec needs none. */
+/* Requests the service account tokens for a pod's volumes (pod/tokens.h), one at a time, before the
+ * pod is planned; see pod/runner_internal.h. */
 #include "node/pod/runner_internal.h"
 #include "node/pod/tokens.h"
 

@@ -1,4 +1,4 @@
-/* Finds the tokens that volumes need and builds requests for them; see pod/tokens.h. Pure. */
+/* Finds the tokens that volumes need, and builds requests for them; see pod/tokens.h. */
 #include "node/pod/tokens.h"
 
 #include "base/str.h"

@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-enum { KEPT = 32 };
+enum { RESERVED = 32 }; /* descriptors for clients of the API */
 
 /* Since Linux 6.2 the size of /proc/self/fd is the number of open descriptors. On older kernels the
  * entries are counted. */
@@ -24,15 +24,14 @@ static rlim_t count_open(void)
     return count;
 }
 
-int node_descriptors_check(size_t promised, struct err *err)
+int node_descriptors_check(size_t starting, struct err *err)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
-        count_open() + promised + KEPT < limit.rlim_cur)
+        count_open() + starting + RESERVED < limit.rlim_cur)
         return 0;
-    return err_set(
-        err, ERR_UNAVAILABLE,
-        "no file descriptors are left for another pod: the server may have %llu (end some "
-        "pods, or raise 'ulimit -n' before 'trainyard up')",
-        (unsigned long long)limit.rlim_cur);
+    return err_set(err, ERR_UNAVAILABLE,
+                   "no file descriptors are left for another pod: the limit of the server is %llu "
+                   "(delete some pods, or raise 'ulimit -n' before 'trainyard up')",
+                   (unsigned long long)limit.rlim_cur);
 }

@@ -1,5 +1,5 @@
-/* Checks that the control process has enough file descriptors left. Each pod takes some, and the
- * last ones are reserved for clients of the API. */
+/* Checks that the control process has enough file descriptors left to start another pod. Each pod
+ * needs one while it runs, and some descriptors are reserved for clients of the API. */
 #ifndef TRAINYARD_NODE_PROCESS_DESCRIPTORS_H
 #define TRAINYARD_NODE_PROCESS_DESCRIPTORS_H
 
@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-/* Returns -ERR_UNAVAILABLE, with advice, if there is no descriptor for another pod. `promised` is
- * the number of pods that are starting. */
-int node_descriptors_check(size_t promised, struct err *err);
+/* Returns 0, or -ERR_UNAVAILABLE, with advice, if no descriptor is left for another pod. `starting`
+ * is the number of pods that are starting: they do not have their descriptors yet. */
+int node_descriptors_check(size_t starting, struct err *err);
 
 #endif

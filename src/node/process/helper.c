@@ -47,8 +47,8 @@ int helper_process_set_table(const struct helper_kind *kind, const char *state_d
     if (text->overflowed)
         return err_set(err, ERR_TOO_LARGE, "the table for %s is larger than %zu bytes", kind->what,
                        text->max);
-    /* The loop must not wait for the disk: a table lost in a power failure is written again at the
-     * next start. */
+    /* Does not wait for the disk, because the loop thread must not block. If a power failure
+     * destroys the table, the next start of the cluster writes it again. */
     int result = file_replace(table, text->data, text->size, 0600, err);
     _cleanup_fd_ int pidfd = -1;
     /* A helper that is not running yet reads the table when it starts. */

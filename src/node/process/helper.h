@@ -1,6 +1,7 @@
-/* Finds, starts and ends the helpers of the pod network, and sends them new tables. A helper is a
- * process of trainyard-step that outlives the control process and is found by its lock file. The
- * files of helpers are in <state>/run. */
+/* Finds, starts and ends the helpers of the pod network, and gives them new tables. A helper is a
+ * process of trainyard-step that serves the whole cluster. It outlives the control process, which
+ * finds it again by its lock file. The files of helpers are in <state>/run. helper_keeper.h keeps
+ * helpers running. */
 #ifndef TRAINYARD_NODE_PROCESS_HELPER_H
 #define TRAINYARD_NODE_PROCESS_HELPER_H
 
@@ -8,36 +9,40 @@
 #include "base/err.h"
 
 struct helper_kind {
-    const char *mode;         /* the mode of trainyard-step */
-    const char *lock, *table; /* file names in <state>/run; if `table` is NULL, the helper is
-                                 started without the arguments HOLDER and TABLE (step/step.h) */
-    const char *what;         /* names the helper in messages */
+    const char *mode; /* the mode of trainyard-step */
+    const char *lock; /* the name of the lock file in <state>/run */
+    /* The name of the file in <state>/run that is the helper's argument TABLE (step/step.h). If it
+     * is NULL, the helper is started without the arguments HOLDER and TABLE. */
+    const char *table;
+    const char *what; /* describes the helper in messages */
 };
 
 extern const struct helper_kind HELPER_HOLDER; /* holds the pod network (step/helper/hold.c) */
-extern const struct helper_kind HELPER_PROXY; /* proxies connections to the addresses of services */
-extern const struct helper_kind HELPER_NAMES; /* answers DNS queries */
+extern const struct helper_kind HELPER_PROXY;  /* connects clients of services to their backends */
+extern const struct helper_kind HELPER_NAMES;  /* answers DNS queries */
 extern const struct helper_kind HELPER_EGRESS; /* runs the egress program (network/egress.h) */
 
 struct helper_options {
     const char *state_dir;
     const char *step_path;
-    const char *holder;   /* the lock file of the pod network's holder */
+    const char *holder;   /* the lock file of the process that holds the pod network */
     const char *argument; /* the helper's last argument, or NULL */
 };
 
-/* Finds the living helper, as a pidfd. Returns -ERR_NOT_FOUND if there is none. */
+/* Finds the running helper and sets `*ret_pidfd` to a pidfd of it, which the caller closes. Returns
+ * 0, or -ERR_NOT_FOUND if none runs. */
 int helper_process_find(const struct helper_kind *kind, const char *state_dir, int *ret_pidfd,
                         struct err *err);
 
+/* Starts the helper and waits a few milliseconds, until it is ready (process/start.h). */
 int helper_process_start(const struct helper_kind *kind, const struct helper_options *options,
                          struct err *err);
 
-/* Writes the helper's table, and sends SIGHUP to the helper if it lives. */
+/* Replaces the helper's table, and sends SIGHUP to the helper if it runs. */
 int helper_process_set_table(const struct helper_kind *kind, const char *state_dir,
                              const struct buf *text, struct err *err);
 
-/* Kills the helper and waits for its end. Returns 0 if there is no helper. */
+/* Kills the helper and waits for its end. Returns 0 also if no helper runs. */
 int helper_process_end(const struct helper_kind *kind, const char *state_dir, struct err *err);
 
 #endif

@@ -8,18 +8,22 @@
 #include <unistd.h>
 #include <uv.h>
 
+/* How long to wait before the helper is started again. Doubles with each attempt. */
 enum { RESPAWN_MS = 200, RESPAWN_MAX_MS = 30 * 1000 };
 
 struct helper_keeper {
     struct loop *loop;
     const struct helper_kind *kind;
     struct helper_options options;
-    int pidfd; /* -1 if no living helper is known */
-    uv_poll_t life;
-    bool watching, closing, freed; /* freed: the memory is released when the watch is closed */
-    struct loop_timer respawn;
-    int64_t delay_ms, started_ms;
-    void (*changed)(void *context, bool lives); /* or NULL */
+    int pidfd;       /* of the helper; -1 if none is known to run */
+    uv_poll_t watch; /* watches `pidfd` */
+    bool watching;   /* `watch` is open */
+    bool closing;    /* libuv has not closed `watch` yet */
+    bool freed;      /* the keeper was freed; the memory is released when `watch` is closed */
+    struct loop_timer respawn; /* runs until the next attempt to start the helper */
+    int64_t delay_ms;          /* the wait before the next attempt */
+    int64_t started_ms;        /* when the helper was found or started */
+    void (*changed)(void *context, bool is_running); /* or NULL */
     void *context;
 };
 
@@ -38,10 +42,10 @@ static void helper_keeper_unwatch(struct helper_keeper *keeper)
     keeper->pidfd = -1;
     keeper->watching = false;
     keeper->closing = true;
-    uv_close((uv_handle_t *)&keeper->life, on_helper_keeper_closed);
+    uv_close((uv_handle_t *)&keeper->watch, on_helper_keeper_closed);
 }
 
-/* A helper that dies again and again is started less and less often. */
+/* Doubles the delay, so that a helper that ends again and again is started less often. */
 static void try_later(struct helper_keeper *keeper)
 {
     loop_timer_start(&keeper->respawn, keeper->delay_ms);
@@ -50,13 +54,13 @@ static void try_later(struct helper_keeper *keeper)
         keeper->delay_ms = RESPAWN_MAX_MS;
 }
 
-static void tell_change(struct helper_keeper *keeper, bool lives)
+static void tell_change(struct helper_keeper *keeper, bool is_running)
 {
     if (keeper->changed)
-        keeper->changed(keeper->context, lives);
+        keeper->changed(keeper->context, is_running);
 }
 
-static void on_life(uv_poll_t *poll, int status, int events)
+static void on_helper_ended(uv_poll_t *poll, int status, int events)
 {
     struct helper_keeper *keeper = poll->data;
     (void)status;
@@ -66,7 +70,7 @@ static void on_life(uv_poll_t *poll, int status, int events)
     tell_change(keeper, false);
     if (loop_now_ms(keeper->loop) - keeper->started_ms > RESPAWN_MAX_MS)
         keeper->delay_ms = RESPAWN_MS;
-    try_later(keeper); /* the watch is closed by then */
+    try_later(keeper); /* libuv closes the watch before the timer expires */
 }
 
 static void find_or_start(struct helper_keeper *keeper)
@@ -76,7 +80,7 @@ static void find_or_start(struct helper_keeper *keeper)
     if ((helper_process_find(keeper->kind, state_dir, &keeper->pidfd, NULL) < 0 &&
          (helper_process_start(keeper->kind, &keeper->options, &err) < 0 ||
           helper_process_find(keeper->kind, state_dir, &keeper->pidfd, &err) < 0)) ||
-        uv_poll_init(loop_uv(keeper->loop), &keeper->life, keeper->pidfd) < 0) {
+        uv_poll_init(loop_uv(keeper->loop), &keeper->watch, keeper->pidfd) < 0) {
         log_warning("network", "%s", err.message);
         if (keeper->pidfd >= 0)
             close(keeper->pidfd);
@@ -85,9 +89,9 @@ static void find_or_start(struct helper_keeper *keeper)
         return;
     }
     keeper->started_ms = loop_now_ms(keeper->loop);
-    keeper->life.data = keeper;
+    keeper->watch.data = keeper;
     keeper->watching = true;
-    uv_poll_start(&keeper->life, UV_READABLE, on_life);
+    uv_poll_start(&keeper->watch, UV_READABLE, on_helper_ended);
     tell_change(keeper, true);
 }
 
@@ -111,7 +115,7 @@ struct helper_keeper *helper_keeper_new(struct loop *loop, const struct helper_k
 }
 
 void helper_keeper_on_change(struct helper_keeper *keeper,
-                             void (*changed)(void *context, bool lives), void *context)
+                             void (*changed)(void *context, bool is_running), void *context)
 {
     keeper->changed = changed;
     keeper->context = context;

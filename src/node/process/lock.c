@@ -64,9 +64,10 @@ bool process_wait_end(int pidfd, int timeout_ms)
 int process_kill(int pidfd, int timeout_ms, struct err *err)
 {
     if (pidfd_send_signal(pidfd, SIGKILL, NULL, 0) < 0 && errno != ESRCH)
-        return err_set(err, ERR_FORBIDDEN, "was the cluster started by another user");
+        return err_set(err, ERR_FORBIDDEN,
+                       "permission denied: the cluster may have been started by another user");
     if (!process_wait_end(pidfd, timeout_ms))
-        return err_set(err, ERR_TIMEOUT, "it was killed and is not dead %d s later: try again",
+        return err_set(err, ERR_TIMEOUT, "it has not ended %d s after SIGKILL: try again",
                        timeout_ms / 1000);
     return 0;
 }

@@ -22,6 +22,7 @@ char *mount_info_unescape(char *text)
     return text;
 }
 
+/* One mount of the table. */
 struct mount_row {
     const char *device; /* "8:1" */
     const char *root;   /* the path of the mounted directory in its file system */
@@ -40,8 +41,8 @@ static bool read_row(struct arena *arena, const char *line, size_t size, struct 
     return ret->root[0] == '/' && ret->point[0] == '/';
 }
 
-/* Returns the part of `path` below `directory`, "" for the directory itself, or NULL if `path` is
- * not below. */
+/* Returns the part of `path` below `directory`: "/…", or "" if they are equal. Returns NULL if
+ * `path` is not below `directory`. */
 static const char *mount_info_path_below(const char *path, const char *directory)
 {
     size_t size = str_eq(directory, "/") ? 0 : strlen(directory);
@@ -55,7 +56,7 @@ static const char *mount_info_join_paths(struct arena *arena, const char *direct
     return arena_printf(arena, "%s%s", str_eq(directory, "/") ? "" : directory, rest);
 }
 
-/* Reads the next row. Returns false at the end. */
+/* Reads the next valid row of the text. Returns false at the end. */
 static bool next_row(struct arena *arena, const char **text, struct mount_row *ret)
 {
     while (**text) {
@@ -72,8 +73,8 @@ void mount_info_aliases(struct arena *arena, const char *mountinfo, const char *
                         struct pod_strings *ret)
 {
     struct mount_row row, holder = {0};
-    /* The path belongs to the deepest mount above it. If several have the same mount point, it
-     * belongs to the last. */
+    /* Finds the mount that contains the path: the deepest mount above it. If several mounts have
+     * the same mount point, it is the last one, which covers the others. */
     for (const char *text = mountinfo; next_row(arena, &text, &row);)
         if (mount_info_path_below(path, row.point) &&
             (!holder.point || strlen(row.point) >= strlen(holder.point)))

@@ -1,13 +1,14 @@
-/* Finds the other paths at which a file of the machine is visible, because a directory above it is
- * mounted a second time (`mount --bind`). Parses the text of /proc/self/mountinfo. Pure. */
+/* Finds the other paths at which a file of the machine is visible, because a directory above the
+ * file is mounted a second time (`mount --bind`). The sandbox uses it to mask a path at all places.
+ * Parses the text of /proc/self/mountinfo. Pure. */
 #ifndef TRAINYARD_NODE_PROCESS_MOUNT_INFO_H
 #define TRAINYARD_NODE_PROCESS_MOUNT_INFO_H
 
 #include "node/plan/strings.h"
 
 /* Appends to `ret` every other path at which the file at `path` may be visible. `path` is absolute
- * and contains no symbolic links. Another mount may hide a path in `ret`, so the caller must check
- * that it leads to the same file. */
+ * and contains no symbolic links. A further mount may hide the file at such a path, so the caller
+ * must check that the path leads to the same file. */
 void mount_info_aliases(struct arena *arena, const char *mountinfo, const char *path,
                         struct pod_strings *ret);
 

@@ -15,7 +15,8 @@ static ino_t namespaces_read_number(const char *path)
     return stat(path, &info) == 0 ? info.st_ino : 0;
 }
 
-/* If the first thread has ended, /proc/PID/ns is empty, but the other threads still have theirs. */
+/* If the first thread of the process has ended, /proc/PID/ns is empty. The function then reads the
+ * namespace of another thread. */
 ino_t process_mount_namespace(pid_t pid)
 {
     char path[64 + NAME_MAX];

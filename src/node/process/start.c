@@ -8,7 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Reads the output of the program until its end. */
+/* Reads the output until its end. Returns 0 if its first line is "ready". Otherwise returns -1, and
+ * `text` is the first line. */
 static int read_verdict(int fd, char *text, size_t size)
 {
     size_t used = 0;
@@ -27,7 +28,8 @@ static int read_verdict(int fd, char *text, size_t size)
 
 static void process_start_run(const char *const *arguments, int output)
 {
-    /* Forks twice, so that init reaps the program. */
+    /* This process is a child of the caller. It forks again and exits, so that init reaps the
+     * program. */
     if (fork() == 0) {
         int null = open("/dev/null", O_RDONLY);
         dup2(null, STDIN_FILENO);
@@ -45,6 +47,7 @@ int process_start_step(const char *const *arguments, struct err *err)
     if (pipe2(fds, O_CLOEXEC) < 0)
         return err_set_errno(err, errno, "cannot make a pipe");
     pid_t pid = fork();
+    int errnum = errno;
     if (pid == 0)
         process_start_run(arguments, fds[1]);
     close(fds[1]);
@@ -56,7 +59,10 @@ int process_start_step(const char *const *arguments, struct err *err)
         result = read_verdict(fds[0], verdict, sizeof(verdict));
     }
     close(fds[0]);
-    return result < 0
-               ? err_set(err, ERR_UNAVAILABLE, "'%s' does not start: %s", arguments[0], verdict)
-               : 0;
+    if (pid < 0)
+        return err_set(err, ERR_UNAVAILABLE, "cannot start '%s': %s", arguments[0],
+                       strerror(errnum));
+    return result < 0 ? err_set(err, ERR_UNAVAILABLE, "'%s' does not start: %s", arguments[0],
+                                verdict[0] ? verdict : "it ended without a message")
+                      : 0;
 }

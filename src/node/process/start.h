@@ -1,13 +1,14 @@
-/* Starts the modes of trainyard-step that outlive the control process and serve the whole cluster,
- * such as the holder and the service proxy. Each mode writes "ready" to its output, or the reason
- * why it cannot run. */
+/* Starts the helpers: modes of trainyard-step that outlive the control process and serve the whole
+ * cluster, such as the service proxy. A helper writes "ready" to its output, or the reason why it
+ * cannot run. */
 #ifndef TRAINYARD_NODE_PROCESS_START_H
 #define TRAINYARD_NODE_PROCESS_START_H
 
 #include "base/err.h"
 
-/* Starts the program detached from the caller and waits until it is ready. arguments[0] is the
- * program; the last argument is NULL. Blocks for a few milliseconds. */
+/* Starts the program and waits until it is ready, usually for a few milliseconds. The program does
+ * not become a child of the caller. arguments[0] is the path of the program; the last argument is
+ * NULL. Returns 0, or a negative code if the program is not ready. */
 int process_start_step(const char *const *arguments, struct err *err);
 
 #endif

@@ -12,9 +12,9 @@
 
 enum { STAT_MAX = 4096 };
 
-/* The text is "42 (a name) S 41 …". A name may contain anything; the last parenthesis ends it. A
- * process whose first thread has ended has the state of a zombie, but lives if it has other
- * threads. */
+/* The text is "42 (a name) S 41 …". The name may contain any character, so the last parenthesis
+ * ends it. If the first thread of a process has ended, its state is that of a zombie, but the
+ * process is not dead if it has other threads. */
 bool process_entry_parse(const char *stat, struct process_entry *ret)
 {
     const char *behind = strrchr(stat, ')');
@@ -91,7 +91,7 @@ static bool process_table_has_pid(const pid_t *pids, size_t count, pid_t pid)
     return false;
 }
 
-/* Limits the steps: if a PID was reused while the table was read, the parents may form a cycle. */
+/* Limits the number of steps, because parents form a cycle if a pid was reused during the read. */
 const struct process_entry *process_table_climb(const struct process_table *table,
                                                 const struct process_entry *from,
                                                 const pid_t *parents, size_t count)

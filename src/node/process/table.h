@@ -1,5 +1,5 @@
-/* All processes of the machine as /proc shows them, and their ancestry. A table is not a snapshot
- * of one moment: processes start, end and change their parents while it is read. */
+/* Reads all processes of the machine from /proc, and finds ancestors of a process. A table is not a
+ * snapshot of one moment: processes start, end and get other parents while it is read. */
 #ifndef TRAINYARD_NODE_PROCESS_TABLE_H
 #define TRAINYARD_NODE_PROCESS_TABLE_H
 
@@ -20,18 +20,18 @@ struct process_table {
     VEC(struct process_entry) all; /* sorted by pid */
 };
 
-/* Parses the text of /proc/PID/stat. Pure. */
+/* Parses the text of /proc/PID/stat. Returns false if it is not valid. Pure. */
 bool process_entry_parse(const char *stat, struct process_entry *ret);
-/* Returns false if there is no such process. */
+/* Reads /proc/PID/stat. Returns false if the process does not exist. */
 bool process_entry_read(pid_t pid, struct process_entry *ret);
 
 void process_table_read(struct process_table *ret);
 void process_table_release(struct process_table *table); /* safe on zeroed memory */
 
-/* Returns NULL if there is no such process. */
+/* Returns the process with this pid, or NULL if the table does not contain it. */
 const struct process_entry *process_table_find(const struct process_table *table, pid_t pid);
-/* Climbs from `from` through its ancestors to the first process whose parent is in `parents`,
- * perhaps `from` itself. Returns NULL if there is none. */
+/* Returns the first process in the chain `from`, its parent, the parent's parent, … whose own
+ * parent is in `parents`. Returns NULL if there is none. */
 const struct process_entry *process_table_climb(const struct process_table *table,
                                                 const struct process_entry *from,
                                                 const pid_t *parents, size_t count);

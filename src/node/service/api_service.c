@@ -1,4 +1,4 @@
-/* Creates the service "kubernetes"; see service/api_service.h. */
+/* Creates the Service and Endpoints "kubernetes"; see service/api_service.h. */
 #include "node/service/api_service.h"
 
 #include "base/log.h"

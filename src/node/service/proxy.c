@@ -1,4 +1,4 @@
-/* Runs the proxy's listening sockets and its event loop; see service/proxy.h. */
+/* Implements the proxy's listening sockets and its event loop; see service/proxy.h. */
 #include "node/service/proxy_internal.h"
 
 #include "base/cleanup.h"
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum {
-    ACCEPTS_A_TURN = 64,
+    ACCEPTS_PER_EVENT = 64, /* then other sockets are served */
     BACKLOG = 1024,
     CONNECTIONS_MAX = 32 * 1024,
     LISTEN_RETRY_MS = 2000, /* a port in use may become free */
@@ -35,49 +35,49 @@ struct sockaddr_in proxy_place_address(const struct proxy_place *place)
 
 /* ---- listening ------------------------------------------------------------------------------- */
 
-size_t proxy_listener_choose(struct proxy_listener *listener, const struct sockaddr_in *caller)
+size_t proxy_listener_choose(struct proxy_listener *listener, const struct sockaddr_in *client)
 {
     size_t next = listener->next;
     if (listener->sticky)
-        return (ntohl(caller->sin_addr.s_addr) * 2654435761U >> 16) % listener->count;
+        return (ntohl(client->sin_addr.s_addr) * 2654435761U >> 16) % listener->count;
     listener->next = (next + 1) % listener->count;
     return next;
 }
 
-static void retry_at(struct proxy_listener *listener, int delay_ms)
+static void listener_retry_later(struct proxy_listener *listener, int delay_ms)
 {
     listener->retry_ms = epoll_watch_now_ms() + delay_ms;
     proxy_wake_at(listener->proxy, listener->retry_ms);
 }
 
-static void on_caller(struct epoll_watch *watch, uint32_t events)
+static void on_client(struct epoll_watch *watch, uint32_t events)
 {
     struct proxy_listener *listener = CONTAINER_OF(watch, struct proxy_listener, watch);
     struct proxy *proxy = listener->proxy;
-    for (int i = 0; i < ACCEPTS_A_TURN; i++) {
-        struct sockaddr_in caller = {0};
-        socklen_t size = sizeof(caller);
+    for (int i = 0; i < ACCEPTS_PER_EVENT; i++) {
+        struct sockaddr_in client = {0};
+        socklen_t size = sizeof(client);
         int fd = proxy->connections < CONNECTIONS_MAX
-                     ? accept4(listener->fd, (struct sockaddr *)&caller, &size,
+                     ? accept4(listener->fd, (struct sockaddr *)&client, &size,
                                SOCK_CLOEXEC | SOCK_NONBLOCK)
                      : -1;
         if (fd >= 0) {
-            proxy_pair_new(proxy, fd, caller.sin_addr, listener->to, listener->count,
-                           proxy_listener_choose(listener, &caller));
+            proxy_pair_new(proxy, fd, client.sin_addr, listener->to, listener->count,
+                           proxy_listener_choose(listener, &client));
         } else if (proxy->connections < CONNECTIONS_MAX &&
                    (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)) {
             return;
         } else {
-            /* Descriptors or memory are exhausted, or CONNECTIONS_MAX is reached. Clients wait in
-             * the kernel's queue meanwhile. */
+            /* Descriptors or memory are exhausted, or CONNECTIONS_MAX is reached. Stops accepting
+             * for a while; new clients wait in the kernel's queue. */
             epoll_watch_set(proxy->epoll_fd, listener->fd, &listener->watch, 0);
-            retry_at(listener, ACCEPT_RETRY_MS);
+            listener_retry_later(listener, ACCEPT_RETRY_MS);
             return;
         }
     }
 }
 
-static int try_to_listen(struct proxy_listener *listener, struct err *err)
+static int listener_bind(struct proxy_listener *listener, struct err *err)
 {
     const int on = 1;
     struct sockaddr_in address = proxy_place_address(&listener->place);
@@ -96,18 +96,18 @@ static int try_to_listen(struct proxy_listener *listener, struct err *err)
     return 0;
 }
 
-static void begin_to_listen(struct proxy_listener *listener)
+static void listener_open(struct proxy_listener *listener)
 {
     struct proxy *proxy = listener->proxy;
     struct err err = ERR_INIT;
-    bool failed = listener->fd < 0 && try_to_listen(listener, &err) < 0;
+    bool failed = listener->fd < 0 && listener_bind(listener, &err) < 0;
     listener->retry_ms = 0;
     if (failed || !epoll_watch_set(proxy->epoll_fd, listener->fd, &listener->watch, EPOLLIN))
-        retry_at(listener, LISTEN_RETRY_MS);
-    if (failed != listener->complained && proxy->options.news)
-        proxy->options.news(proxy->options.context, listener->owner, &listener->place,
-                            listener->udp ? SOCK_DGRAM : SOCK_STREAM, failed ? &err : NULL);
-    listener->complained = failed;
+        listener_retry_later(listener, LISTEN_RETRY_MS);
+    if (failed != listener->failure_reported && proxy->options.report)
+        proxy->options.report(proxy->options.context, listener->owner, &listener->place,
+                              listener->udp ? SOCK_DGRAM : SOCK_STREAM, failed ? &err : NULL);
+    listener->failure_reported = failed;
 }
 
 static void listener_free(struct proxy_listener *listener)
@@ -124,7 +124,8 @@ static void listener_free(struct proxy_listener *listener)
     free(listener);
 }
 
-static void take_route(struct proxy *proxy, const struct proxy_route *route)
+/* Creates or updates the listener of a route. */
+static void listener_update(struct proxy *proxy, const struct proxy_route *route)
 {
     char place[PROXY_PLACE_MAX], key[PROXY_PLACE_MAX + sizeof("/udp")];
     proxy_place_text(&route->listen, place);
@@ -133,7 +134,7 @@ static void take_route(struct proxy *proxy, const struct proxy_route *route)
     bool is_new = !listener;
     if (is_new) {
         listener = mem_zalloc(sizeof(*listener));
-        listener->watch.on_event = route->udp ? proxy_on_datagram : on_caller;
+        listener->watch.on_event = route->udp ? proxy_on_datagram : on_client;
         listener->udp = route->udp;
         map_init(&listener->sessions);
         listener->proxy = proxy;
@@ -152,11 +153,11 @@ static void take_route(struct proxy *proxy, const struct proxy_route *route)
     listener->wanted = true;
     proxy_sessions_check(listener);
     if (is_new)
-        begin_to_listen(listener);
+        listener_open(listener);
 }
 
-/* Returns one unwanted listener, or NULL. The caller removes one at a time, because that changes
- * the map. */
+/* Returns one listener whose route is not in the new table, or NULL. The caller removes it and
+ * calls again, because a removal ends the iteration over the map. */
 static struct proxy_listener *find_unwanted(const struct proxy *proxy, const char **ret_key)
 {
     void *value;
@@ -174,7 +175,7 @@ void proxy_set(struct proxy *proxy, const struct proxy_table *table)
         ((struct proxy_listener *)value)->wanted = false;
     for (size_t i = 0; i < table->count; i++)
         if (table->routes[i].count > 0)
-            take_route(proxy, &table->routes[i]);
+            listener_update(proxy, &table->routes[i]);
     for (struct proxy_listener *listener; (listener = find_unwanted(proxy, &key));) {
         map_remove(&proxy->listeners, key);
         listener_free(listener);
@@ -205,7 +206,7 @@ struct proxy *proxy_free(struct proxy *proxy)
         return NULL;
     proxy_set(proxy, &(struct proxy_table){0});
     proxy_pairs_end(proxy);
-    proxy_sessions_bury(proxy);
+    proxy_sessions_free_dead(proxy);
     map_release(&proxy->listeners);
     close(proxy->epoll_fd);
     free(proxy->piece);
@@ -232,7 +233,7 @@ static void proxy_retry_listeners(struct proxy *proxy)
     for (size_t i = 0; map_next(&proxy->listeners, &i, &key, &value);) {
         struct proxy_listener *listener = value;
         if (listener->retry_ms && listener->retry_ms <= now)
-            begin_to_listen(listener);
+            listener_open(listener);
         else if (listener->retry_ms)
             proxy_wake_at(proxy, listener->retry_ms);
     }
@@ -251,8 +252,8 @@ int proxy_run(struct proxy *proxy, int timeout_ms, const sigset_t *mask)
     if (wake >= 0 && (timeout_ms < 0 || wake < timeout_ms))
         timeout_ms = wake;
     epoll_watch_turn(proxy->epoll_fd, timeout_ms, mask);
-    proxy_pairs_bury(proxy);
-    proxy_sessions_bury(proxy);
+    proxy_pairs_free_dead(proxy);
+    proxy_sessions_free_dead(proxy);
     if (until_wake(proxy) == 0)
         proxy_retry_listeners(proxy);
     return until_wake(proxy);

@@ -1,5 +1,5 @@
-/* Connects a TCP client to a backend. It tries one backend after the other until one accepts, and
- * then a relay copies bytes between the two. */
+/* Serves TCP clients; see service/proxy_internal.h. For each client, tries one backend after the
+ * other until one accepts the connection. Then a relay copies bytes between client and backend. */
 #include "node/service/proxy_internal.h"
 
 #include "base/mem.h"
@@ -15,7 +15,7 @@
 
 enum {
     TRIES_MAX = 8, /* backends tried per client */
-    SYN_TRIES = 3, /* an unreachable backend is given up after 15 s */
+    SYN_TRIES = 3, /* TCP_SYNCNT: if a backend does not answer, the next is tried after 15 s */
     KEEPALIVE_IDLE_S = 60,
     KEEPALIVE_INTERVAL_S = 10,
 };
@@ -26,18 +26,21 @@ struct pair_end {
     int side;
 };
 
+/* A client and its backend. */
 struct pair {
     struct list_link link; /* in proxy.live or proxy.dead */
     struct proxy *proxy;
     struct pair_end ends[2]; /* the client's end, and the backend's end */
     struct relay relay;
-    struct in_addr caller;
-    bool connecting;
-    bool dead; /* freed later, because epoll may still report events for it */
-    struct proxy_place tries[TRIES_MAX];
-    size_t try_count, tried;
+    struct in_addr client; /* the client's address */
+    bool connecting;       /* no backend has accepted yet */
+    bool dead;             /* ended, but freed later, because epoll may still report events */
+    struct proxy_place tries[TRIES_MAX]; /* the backends to try, in this order */
+    size_t try_count;                    /* of `tries` */
+    size_t tried;                        /* how many backends were tried */
 };
 
+/* Closes one side. With `reset`, the peer gets a reset instead of an end. */
 static void close_side(struct pair *pair, int side, bool reset)
 {
     int *fd = &pair->relay.fds[side];
@@ -84,26 +87,27 @@ static void set_options(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
 }
 
-bool proxy_keeps_caller(struct in_addr caller, struct in_addr to)
+bool proxy_keeps_client_address(struct in_addr client, struct in_addr to)
 {
-    /* A pod drops packets that come from its own address. Other clients than pods use the gateway's
-     * own sockets, and answers to those do not pass the rules that deliver packets to the proxy. */
-    return pod_network_has_pod(caller) && pod_network_has_pod(to) && caller.s_addr != to.s_addr;
+    /* A pod drops packets that come from its own address, so the two addresses must differ. Both
+     * must be pods: the rules that deliver a pod's answers to the proxy do not see answers to the
+     * gateway itself. */
+    return pod_network_has_pod(client) && pod_network_has_pod(to) && client.s_addr != to.s_addr;
 }
 
-/* Binds the socket to the client's address. If the kernel refuses that, the backend sees the
- * gateway's address. */
-static void keep_caller(int fd, struct in_addr caller)
+/* Binds the socket to the client's address. If the kernel refuses, the backend sees the gateway's
+ * address instead. */
+static void proxy_keep_client_address(int fd, struct in_addr client)
 {
     const int on = 1;
-    const struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = caller};
-    /* connect() chooses the port, so that connections to different backends may share one port. */
+    const struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = client};
+    /* bind() takes no port. connect() chooses it, so that several connections can share a port. */
     setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
     if (setsockopt(fd, IPPROTO_IP, IP_TRANSPARENT, &on, sizeof(on)) == 0)
         (void)bind(fd, (const struct sockaddr *)&address, sizeof(address));
 }
 
-int proxy_make_socket(struct proxy *proxy, struct in_addr caller, const struct proxy_place *to,
+int proxy_make_socket(struct proxy *proxy, struct in_addr client, const struct proxy_place *to,
                       int type)
 {
     int fd = -1;
@@ -111,19 +115,19 @@ int proxy_make_socket(struct proxy *proxy, struct in_addr caller, const struct p
         fd = socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     else if (proxy->options.make_socket(proxy->options.context, to, type, &fd, NULL) < 0)
         fd = -1;
-    if (fd >= 0 && proxy->options.transparent && proxy_keeps_caller(caller, to->address))
-        keep_caller(fd, caller);
+    if (fd >= 0 && proxy->options.transparent && proxy_keeps_client_address(client, to->address))
+        proxy_keep_client_address(fd, client);
     return fd;
 }
 
-/* Connects to the next backend. If none is left, resets the client's connection. */
+/* Starts to connect to the next backend. If none is left, resets the client's connection. */
 static void connect_next(struct pair *pair)
 {
     const int syn_tries = SYN_TRIES;
     while (pair->tried < pair->try_count) {
         const struct proxy_place *to = &pair->tries[pair->tried++];
         struct sockaddr_in address = proxy_place_address(to);
-        int fd = proxy_make_socket(pair->proxy, pair->caller, to, SOCK_STREAM);
+        int fd = proxy_make_socket(pair->proxy, pair->client, to, SOCK_STREAM);
         if (fd < 0)
             break;
         pair->relay.fds[1] = fd;
@@ -142,7 +146,7 @@ static void on_connect_event(struct pair *pair, int side)
 {
     int error = 0;
     socklen_t size = sizeof(error);
-    if (side == 0) { /* only an error or a hangup is reported here: the client is gone */
+    if (side == 0) { /* only errors and hangups are reported while connecting: the client is gone */
         pair_end(pair, true);
         return;
     }
@@ -164,18 +168,18 @@ static void on_pair_event(struct epoll_watch *watch, uint32_t events)
         return;
     if (pair->connecting)
         on_connect_event(pair, end->side);
-    else if (events & (EPOLLERR | EPOLLHUP) && relay_is_deaf(&pair->relay, end->side))
+    else if (events & (EPOLLERR | EPOLLHUP) && relay_is_paused(&pair->relay, end->side))
         pair_end(pair, true);
     else
         pair_move_bytes(pair);
 }
 
-void proxy_pair_new(struct proxy *proxy, int fd, struct in_addr caller,
+void proxy_pair_new(struct proxy *proxy, int fd, struct in_addr client,
                     const struct proxy_place *to, size_t count, size_t first)
 {
     struct pair *pair = mem_zalloc(sizeof(*pair));
     pair->proxy = proxy;
-    pair->caller = caller;
+    pair->client = client;
     pair->connecting = true;
     relay_init(&pair->relay, fd, -1);
     for (int side = 0; side < 2; side++)
@@ -198,7 +202,7 @@ void proxy_pairs_init(struct proxy *proxy)
     list_init(&proxy->dead);
 }
 
-void proxy_pairs_bury(struct proxy *proxy)
+void proxy_pairs_free_dead(struct proxy *proxy)
 {
     LIST_EACH_SAFE (struct pair, pair, &proxy->dead, link)
         free(pair);
@@ -209,5 +213,5 @@ void proxy_pairs_end(struct proxy *proxy)
 {
     while (!list_is_empty(&proxy->live))
         pair_end(LIST_FIRST(&proxy->live, struct pair, link), false);
-    proxy_pairs_bury(proxy);
+    proxy_pairs_free_dead(proxy);
 }

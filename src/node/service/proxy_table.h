@@ -1,7 +1,8 @@
-/* Defines where a proxy listens and where it connects to. The control process writes the table as
- * text for the service proxy. The text has one "listen ADDRESS:PORT" line per port of a service. It
- * is followed by "udp yes" for datagrams, "sticky yes" if a client stays with one backend, and its
- * "to ADDRESS:PORT" lines. The parser does not trust its input. */
+/* Defines the table of a proxy: where it listens, and where it connects to. The control process
+ * computes the tables (service/service_table.h), and writes one of them as text for the service
+ * proxy. The text has one line "listen ADDRESS:PORT" per route. Lines about the route follow: "udp
+ * yes" for datagrams, "sticky yes" if clients stay with one backend, and one line "to ADDRESS:PORT"
+ * per backend. The parser does not trust its input. */
 #ifndef TRAINYARD_NODE_SERVICE_PROXY_TABLE_H
 #define TRAINYARD_NODE_SERVICE_PROXY_TABLE_H
 
@@ -15,8 +16,8 @@
 #include <stdint.h>
 
 enum {
-    PROXY_TABLE_MAX = 16 * 1024 * 1024, /* bytes of text */
-    PROXY_PLACE_MAX = INET_ADDRSTRLEN + 6,
+    PROXY_TABLE_MAX = 16 * 1024 * 1024,    /* bytes of text */
+    PROXY_PLACE_MAX = INET_ADDRSTRLEN + 6, /* bytes of "ADDRESS:PORT" */
 };
 
 struct proxy_place {
@@ -26,12 +27,12 @@ struct proxy_place {
 
 struct proxy_route {
     struct proxy_place listen;
-    struct proxy_place *to;
-    size_t count, capacity;
-    bool udp;
-    bool sticky; /* clients from one address get the same backend until `to` changes */
-    /* The object that needs the route, or NULL. It is passed to proxy_options.news, and is not
-     * written to the text. */
+    struct proxy_place *to; /* the backends */
+    size_t count, capacity; /* of `to` */
+    bool udp;               /* UDP instead of TCP */
+    bool sticky;            /* clients from one address get the same backend until `to` changes */
+    /* The object that needs the route, such as "Service/default/web"; or NULL. It is passed to
+     * proxy_options.report. It is not in the text. */
     const char *owner;
 };
 
@@ -40,9 +41,10 @@ struct proxy_table {
     size_t count, capacity;
 };
 
-/* Allocates the route in the arena. The returned pointer is valid until the next route is added. */
+/* Adds a route without backends. The returned pointer is valid until the next route is added. */
 struct proxy_route *proxy_table_add(struct arena *arena, struct proxy_table *table,
                                     struct proxy_place listen);
+/* Adds a backend. */
 void proxy_route_add(struct arena *arena, struct proxy_route *route, struct proxy_place to);
 
 /* Writes the place as text, such as "10.96.0.1:443". */
@@ -50,7 +52,8 @@ void proxy_place_text(const struct proxy_place *place, char text[PROXY_PLACE_MAX
 int proxy_place_parse(const char *text, struct proxy_place *ret, struct err *err);
 
 void proxy_table_write(const struct proxy_table *table, struct buf *buf);
-/* Modifies `text`. The table is allocated in the arena. */
+/* Parses `text`, and changes it in place; a NUL byte must follow its `size` bytes. The table is
+ * allocated in the arena. On failure returns a negative code and leaves `ret` untouched. */
 int proxy_table_parse(struct arena *arena, char *text, size_t size, struct proxy_table *ret,
                       struct err *err);
 

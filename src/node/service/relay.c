@@ -1,4 +1,4 @@
-/* Copies bytes between two sockets; see service/relay.h. */
+/* Implements the relay between two sockets; see service/relay.h. */
 #include "node/service/relay.h"
 
 #include "base/mem.h"
@@ -26,27 +26,27 @@ static bool is_again(int errnum)
     return errnum == EAGAIN || errnum == EWOULDBLOCK || errnum == EINTR;
 }
 
-/* Returns how many bytes the socket accepted, or -1 if the connection is broken. */
+/* Returns how many bytes the socket has accepted, or -1 if the connection has failed. */
 static ssize_t relay_send_bytes(int fd, const char *data, size_t size)
 {
-    size_t given = 0;
-    while (given < size) {
-        ssize_t sent = send(fd, data + given, size - given, MSG_NOSIGNAL);
+    size_t accepted = 0;
+    while (accepted < size) {
+        ssize_t sent = send(fd, data + accepted, size - accepted, MSG_NOSIGNAL);
         if (sent < 0)
-            return is_again(errno) ? (ssize_t)given : -1;
-        given += (size_t)sent;
+            return is_again(errno) ? (ssize_t)accepted : -1;
+        accepted += (size_t)sent;
     }
-    return (ssize_t)given;
+    return (ssize_t)accepted;
 }
 
-/* Sends the kept bytes. Returns false if the connection `to` is broken. */
-static bool give_kept(struct relay_flow *flow, int to)
+/* Sends the kept bytes. Returns false if the connection `to` has failed. */
+static bool relay_send_kept(struct relay_flow *flow, int to)
 {
-    ssize_t given = relay_send_bytes(to, flow->kept + flow->kept_from, flow->kept_size);
-    if (given < 0)
+    ssize_t accepted = relay_send_bytes(to, flow->kept + flow->kept_from, flow->kept_size);
+    if (accepted < 0)
         return false;
-    flow->kept_from += (size_t)given;
-    flow->kept_size -= (size_t)given;
+    flow->kept_from += (size_t)accepted;
+    flow->kept_size -= (size_t)accepted;
     if (flow->kept_size == 0) {
         free(flow->kept);
         flow->kept = NULL;
@@ -61,12 +61,12 @@ static void relay_keep_bytes(struct relay_flow *flow, const char *data, size_t s
     flow->kept_size = size;
 }
 
-/* Copies as many bytes of one flow as possible. Returns false if a connection is broken. */
+/* Copies bytes in one direction. Returns false if a connection has failed. */
 static bool move_flow(struct relay_flow *flow, int from, int to, char *piece)
 {
-    if (flow->kept && !give_kept(flow, to))
+    if (flow->kept && !relay_send_kept(flow, to))
         return false;
-    for (int i = 0; i < RELAY_PIECES_IN_A_ROW && !flow->kept && !flow->ended; i++) {
+    for (int i = 0; i < RELAY_PIECES_PER_CALL && !flow->kept && !flow->ended; i++) {
         ssize_t got = recv(from, piece, RELAY_PIECE, 0);
         if (got < 0) {
             if (is_again(errno))
@@ -77,11 +77,11 @@ static bool move_flow(struct relay_flow *flow, int from, int to, char *piece)
             flow->ended = true;
             break;
         }
-        ssize_t given = relay_send_bytes(to, piece, (size_t)got);
-        if (given < 0)
+        ssize_t accepted = relay_send_bytes(to, piece, (size_t)got);
+        if (accepted < 0)
             return false;
-        if (given < got)
-            relay_keep_bytes(flow, piece + given, (size_t)(got - given));
+        if (accepted < got)
+            relay_keep_bytes(flow, piece + accepted, (size_t)(got - accepted));
     }
     if (flow->ended && !flow->kept && !flow->shut) {
         flow->shut = true;
@@ -104,7 +104,7 @@ uint32_t relay_events(const struct relay *relay, int side)
     return (!out->ended && !out->kept ? EPOLLIN : 0U) | (in->kept ? EPOLLOUT : 0U);
 }
 
-bool relay_is_deaf(const struct relay *relay, int side)
+bool relay_is_paused(const struct relay *relay, int side)
 {
     return !(relay_events(relay, side) & EPOLLIN);
 }

@@ -1,4 +1,4 @@
-/* Keeps services reachable; see service/service_proxy.h. */
+/* Updates the tables of the two proxies; see service/service_proxy.h. */
 #include "node/service/service_proxy.h"
 
 #include "node/network/namespaces.h"
@@ -30,14 +30,14 @@ struct service_proxy {
     struct loop *loop;
     struct loop_timer changed; /* runs until the tables are computed again */
     int64_t made_ms;           /* the time of the last computation */
-    char *table; /* the last table that was sent to the helper process (HELPER_PROXY), or NULL */
+    char *table;               /* the text that was written for the helper process last, or NULL */
 
     struct helper_keeper *keeper; /* restarts the helper process when it ends */
 
-    /* The proxy for ports of the machine runs in this process. */
+    /* The proxy for ports of the machine, which runs in this process. */
     struct proxy *outside;
-    uv_poll_t turns;
-    struct loop_timer wake;
+    uv_poll_t outside_watch;        /* watches proxy_fd(outside) */
+    struct loop_timer outside_wake; /* runs until proxy_run(outside) must be called again */
 };
 
 static void on_service_proxy_closed(uv_handle_t *handle)
@@ -51,23 +51,23 @@ static void run_outside(struct service_proxy *self)
 {
     int again_ms = proxy_run(self->outside, 0, NULL);
     if (again_ms >= 0)
-        loop_timer_start(&self->wake, again_ms);
+        loop_timer_start(&self->outside_wake, again_ms);
     else
-        loop_timer_stop(&self->wake);
+        loop_timer_stop(&self->outside_wake);
 }
 
-static void on_turn(uv_poll_t *poll, int status, int events)
+static void on_outside_ready(uv_poll_t *poll, int status, int events)
 {
     run_outside(poll->data);
 }
 
-static void on_wake(struct loop_timer *timer)
+static void on_outside_wake(struct loop_timer *timer)
 {
-    run_outside(CONTAINER_OF(timer, struct service_proxy, wake));
+    run_outside(CONTAINER_OF(timer, struct service_proxy, outside_wake));
 }
 
-/* Creates a socket in the pod network for addresses of pods. All other addresses, such as those of
- * pods with hostNetwork, are reached from the machine's network. */
+/* Creates a socket in the pod network if `to` is an address of the pod network. Otherwise creates
+ * it in the machine's network, for example if `to` is a pod with hostNetwork. */
 static int service_proxy_make_socket(void *context, const struct proxy_place *to, int type,
                                      int *ret_fd, struct err *err)
 {
@@ -81,6 +81,7 @@ static int service_proxy_make_socket(void *context, const struct proxy_place *to
     return 0;
 }
 
+/* Returns the object that a route belongs to (service/service_table.h), or NULL if it is gone. */
 static const struct json *find_owner(const struct service_proxy *self, const char *owner)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -94,8 +95,9 @@ static const struct json *find_owner(const struct service_proxy *self, const cha
     return object ? object->json : NULL;
 }
 
-static void on_service_proxy_news(void *context, const char *owner,
-                                  const struct proxy_place *listen, int type, const struct err *err)
+static void on_service_proxy_report(void *context, const char *owner,
+                                    const struct proxy_place *listen, int type,
+                                    const struct err *err)
 {
     struct service_proxy *self = context;
     const struct json *about = find_owner(self, owner);
@@ -113,7 +115,7 @@ static void on_service_proxy_news(void *context, const char *owner,
                "port %u of %s is open now", listen->port, address);
 }
 
-void service_proxy_announce(struct service_proxy *self, const struct json *service)
+void service_proxy_report_unsupported(struct service_proxy *self, const struct json *service)
 {
     const struct json *spec = json_get(service, "spec");
     if (str_eq(json_get_string(spec, "clusterIP", "None"), "None"))
@@ -154,7 +156,8 @@ static const struct json *get_endpoints(void *context, const char *namespace_, c
     return object ? object->json : NULL;
 }
 
-static void tell_service_proxy(struct service_proxy *self, const struct proxy_table *table)
+/* Writes the table for the helper process if it has changed. */
+static void service_proxy_write_table(struct service_proxy *self, const struct proxy_table *table)
 {
     _cleanup_buf_ struct buf text;
     struct err err = ERR_INIT;
@@ -179,7 +182,7 @@ static void on_service_proxy_changed(struct loop_timer *timer)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct proxy_table table;
     service_table_inside(arena, &source, &table);
-    tell_service_proxy(self, &table);
+    service_proxy_write_table(self, &table);
     service_table_outside(arena, &source, self->options.node_names, &table);
     proxy_set(self->outside, &table);
     run_outside(self);
@@ -187,8 +190,8 @@ static void on_service_proxy_changed(struct loop_timer *timer)
 
 void service_proxy_changed(struct service_proxy *self)
 {
-    /* Limits the rate, because the tables depend on every pod, and a thousand pods may change one
-     * after the other. */
+    /* Limits the rate, because each computation goes through all services and pods, and a thousand
+     * pods may change one after the other. */
     int64_t wait_ms = self->made_ms + INTERVAL_MS - loop_now_ms(self->loop);
     if (!self->changed.running)
         loop_timer_start(&self->changed, wait_ms);
@@ -198,7 +201,7 @@ int service_proxy_new(const struct service_proxy_options *options, struct servic
                       struct err *err)
 {
     struct service_proxy *self = mem_zalloc(sizeof(*self));
-    const struct proxy_options outside = {service_proxy_make_socket, on_service_proxy_news, self};
+    const struct proxy_options outside = {service_proxy_make_socket, on_service_proxy_report, self};
     const struct helper_options helper = {.state_dir = options->host->state_dir,
                                           .step_path = options->host->step_path,
                                           .holder = options->host->network};
@@ -206,17 +209,18 @@ int service_proxy_new(const struct service_proxy_options *options, struct servic
     self->loop = options->host->loop;
     self->made_ms = loop_now_ms(self->loop) - INTERVAL_MS;
     loop_timer_init(self->loop, &self->changed, on_service_proxy_changed);
-    loop_timer_init(self->loop, &self->wake, on_wake);
+    loop_timer_init(self->loop, &self->outside_wake, on_outside_wake);
     int result = proxy_new(&outside, &self->outside, err);
-    if (result == 0 && uv_poll_init(loop_uv(self->loop), &self->turns, proxy_fd(self->outside)) < 0)
+    if (result == 0 &&
+        uv_poll_init(loop_uv(self->loop), &self->outside_watch, proxy_fd(self->outside)) < 0)
         result = err_set(err, ERR_UNAVAILABLE, "cannot watch the ports of the machine");
     if (result < 0) {
         proxy_free(self->outside);
         free(self);
         return result;
     }
-    self->turns.data = self;
-    uv_poll_start(&self->turns, UV_READABLE, on_turn);
+    self->outside_watch.data = self;
+    uv_poll_start(&self->outside_watch, UV_READABLE, on_outside_ready);
     self->keeper = helper_keeper_new(self->loop, &HELPER_PROXY, &helper);
     *ret = self;
     return 0;
@@ -227,10 +231,11 @@ struct service_proxy *service_proxy_free(struct service_proxy *self)
     if (!self)
         return NULL;
     loop_timer_stop(&self->changed);
-    loop_timer_stop(&self->wake);
+    loop_timer_stop(&self->outside_wake);
     helper_keeper_free(self->keeper);
     free(self->table);
-    uv_close((uv_handle_t *)&self->turns, on_service_proxy_closed); /* the callback frees `self` */
+    /* The callback frees `self`. */
+    uv_close((uv_handle_t *)&self->outside_watch, on_service_proxy_closed);
     proxy_free(self->outside);
     return NULL;
 }

@@ -16,7 +16,8 @@ static bool is_udp(const struct json *port)
     return str_eq(json_get_string(port, "protocol", "TCP"), "UDP");
 }
 
-static bool is_carried(const struct json *port)
+/* Returns whether the proxies forward the port's protocol. */
+static bool is_forwarded(const struct json *port)
 {
     return is_udp(port) || str_eq(json_get_string(port, "protocol", "TCP"), "TCP");
 }
@@ -27,15 +28,15 @@ static bool make_place(const char *address, int64_t port, struct proxy_place *re
     return port > 0 && port <= 65535 && inet_pton(AF_INET, address, &ret->address) == 1;
 }
 
-/* Adds the ready endpoints of one port of a service. If `from_inside`, skips pods with hostNetwork
- * and addresses outside, which cannot be reached from the pod network. */
+/* Adds the ready endpoints of one port of a service as backends. If `from_inside` is set, adds only
+ * addresses of the pod network, because the service proxy cannot reach others. */
 static void add_places(struct arena *arena, struct proxy_route *route, const struct json *port,
                        const struct json *endpoints, bool from_inside)
 {
     const char *name = json_get_string(port, "name", "");
     JSON_EACH (subset, json_get(endpoints, "subsets")) {
         JSON_EACH (target, json_get(subset, "ports")) {
-            if (is_udp(target) != is_udp(port) || !is_carried(target) ||
+            if (is_udp(target) != is_udp(port) || !is_forwarded(target) ||
                 !str_eq(json_get_string(target, "name", ""), name))
                 continue;
             JSON_EACH (address, json_get(subset, "addresses")) {
@@ -54,8 +55,8 @@ static bool is_sticky(const struct json *spec)
     return str_eq(json_get_string(spec, "sessionAffinity", ""), "ClientIP");
 }
 
-/* Tables are sorted, because informers have no order and the text of a table decides whether it has
- * changed. */
+/* Routes and backends are sorted, because informers return objects in no fixed order, and a table
+ * counts as changed if its text differs. */
 static int compare_places(const void *a, const void *b)
 {
     const struct proxy_place *one = a, *two = b;
@@ -92,9 +93,9 @@ void service_table_inside(struct arena *arena, const struct service_table_source
         const struct json *endpoints = NULL;
         JSON_EACH (port, json_get(spec, "ports")) {
             struct proxy_place listen;
-            /* "None" is no address: clients connect directly to the pods of a headless service. */
-            if (!is_carried(port) || !make_place(json_get_string(spec, "clusterIP", ""),
-                                                 json_get_int(port, "port", 0), &listen))
+            /* The clusterIP "None" is no address: a headless service has no route. */
+            if (!is_forwarded(port) || !make_place(json_get_string(spec, "clusterIP", ""),
+                                                   json_get_int(port, "port", 0), &listen))
                 continue;
             if (!endpoints)
                 endpoints = source->endpoints(source->context, kube_meta_namespace(service),
@@ -121,7 +122,7 @@ static void add_node_ports(struct arena *arena, const struct service_table_sourc
     const char *owner =
         arena_printf(arena, "Service/%s/%s", kube_meta_namespace(service), kube_meta_name(service));
     JSON_EACH (port, json_get(spec, "ports")) {
-        for (int node = 0; node_names[node] && is_carried(port); node++) {
+        for (int node = 0; node_names[node] && is_forwarded(port); node++) {
             struct proxy_place listen;
             if (!make_place(node_object_address(arena, node), json_get_int(port, "nodePort", 0),
                             &listen))
@@ -149,7 +150,7 @@ static void add_host_ports(struct arena *arena, const struct json *pod,
     JSON_EACH (container, json_get(spec, "containers")) {
         JSON_EACH (port, json_get(container, "ports")) {
             struct proxy_place listen, to;
-            if (!is_carried(port) ||
+            if (!is_forwarded(port) ||
                 !make_place(node_object_address(arena, node), json_get_int(port, "hostPort", 0),
                             &listen) ||
                 !make_place(json_get_string(status, "podIP", ""),

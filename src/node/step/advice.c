@@ -23,8 +23,8 @@ enum { LINE_MAX_BYTES = 1024, EXIT_NOT_FOUND = 127 };
 struct advice_case {
     const struct pod_spec *spec;
     const struct pod_container *container;
-    const char *line;
-    const char *found; /* the position of the row's words in the line */
+    const char *line;  /* one line of the log */
+    const char *found; /* the position in the line of the words of the row of TABLE */
     struct step_advice *ret;
 };
 
@@ -95,8 +95,7 @@ static bool find_word_before(const char *line, const char *end, char ret[PATH_MA
     return true;
 }
 
-/* ---- causes ------------------------------------------------------------------------------------
- */
+/* ---- causes ---------------------------------------------------------------------------------- */
 
 static bool advice_give(const struct advice_case *c, const char *reason, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -141,21 +140,21 @@ static bool explain_read_only(const struct advice_case *c)
                              "read-only; " WHERE_TO_WRITE);
 }
 
-/* The file exists on the machine, but the pod does not see it. */
+/* Explains a file that exists on the machine but not in the pod. */
 static bool explain_hidden(const struct advice_case *c)
 {
     char path[PATH_MAX];
     if (c->spec->plain || c->container->root || !find_path(c->line, path) ||
         mount_at(c->container, path) || access(path, F_OK) < 0)
         return false;
-    const char *own = image_hidden_in(path);
-    if (own)
+    const char *hidden = image_hidden_in(path);
+    if (hidden)
         return advice_give(
             c, "HiddenPath",
             "the program does not find '%s': pods have a '%s' of their own; keep the file "
             "in your home or in /opt, or share its directory with 'trainyard up --share "
             "DIR'",
-            path, own);
+            path, hidden);
     for (size_t i = 0; i < c->spec->masks.count; i++)
         if (advice_lies_in(path, c->spec->masks.items[i]))
             return advice_give(
@@ -166,8 +165,8 @@ static bool explain_hidden(const struct advice_case *c)
     return false;
 }
 
-/* A script whose lines end with CR LF: the kernel takes the CR as a part of the interpreter's
- * name, which bash prints as "sh^M" and env as "sh\r". */
+/* Explains a script whose lines end with CR LF. The kernel takes the CR as a part of the
+ * interpreter's name, which bash prints as "sh^M" and env as "sh\r". */
 static bool explain_line_ends(const struct advice_case *c, const char *name)
 {
     return (str_has_suffix(name, "^M") || str_has_suffix(name, "\\r") ||
@@ -192,7 +191,7 @@ static bool explain_interpreter(const struct advice_case *c)
                path);
 }
 
-/* The message of bash 5.2 for a script whose interpreter is missing. */
+/* Explains the message that bash 5.2 prints for a script whose interpreter is missing. */
 static bool explain_script(const struct advice_case *c)
 {
     char path[PATH_MAX];

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ADVICE_MAX = 400 }; /* bytes of a composed sentence */
+enum { ADVICE_MAX = 400 }; /* bytes of an explanation that contains a path */
 
 #if defined(__x86_64__)
 #define NATIVE_MACHINE EM_X86_64
@@ -67,8 +67,7 @@ static const char *explain_format(const char *path)
 }
 
 /* Writes the path of `program` in the next directory of PATH to `ret`, which has room for PATH_MAX
- * bytes, and advances `at`. Returns false at the end of PATH. A path that is too long is skipped.
- */
+ * bytes, and advances `at`. Returns false at the end of PATH. Skips a path that is too long. */
 static bool next_in_path(const char **at, const char *program, char *ret)
 {
     while (*at) {
@@ -98,12 +97,12 @@ static const char *explain_missing(const char *program)
         return ": the whole command is one word; give each of its words as an item of its own, as "
                "in [\"sleep\", \"5\"]";
     if (strcmp(program, "python") == 0 && is_in_path("python3"))
-        return ": there is a python3";
+        return ": use 'python3', which exists";
     return "";
 }
 
-/* Explains that the file exists, but the interpreter of the script or the loader of the program
- * does not. */
+/* Explains why an existing file cannot be run: the interpreter of the script or the loader of the
+ * program is missing. */
 static const char *explain_interpreter(const char *path, char text[ADVICE_MAX])
 {
     char line[256] = "";
@@ -112,7 +111,7 @@ static const char *explain_interpreter(const char *path, char text[ADVICE_MAX])
     if (file >= 0)
         close(file);
     if (got < 2 || memcmp(line, "#!", 2) != 0)
-        return ": it is there, but its interpreter or loader is not";
+        return ": the file exists, but its interpreter or dynamic loader does not";
     const char *name = line + 2 + strspn(line + 2, " \t");
     size_t size = strcspn(name, " \t\r\n");
     if (name[size] == '\r')

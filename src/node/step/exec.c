@@ -4,7 +4,8 @@
  * process cannot undo it. So the supervisor forks an intermediate process, which calls setns() and
  * then creates the command with CLONE_PARENT as the supervisor's child. The command then joins the
  * sandbox's mount namespace and, if there is one, its user namespace; it shares the other
- * namespaces with the supervisor.
+ * namespaces with the supervisor. In a pod without namespaces the supervisor forks the command
+ * directly.
  *
  * Processes in the sandbox see the command's process before its execve(). They must not be able to
  * inspect it then: through /proc/PID/fd and /proc/PID/exe they would reach files of the machine. So
@@ -37,7 +38,8 @@ enum { REPORT_FD = 3, SANDBOX_FD = 4, CAPTURE_READ = 16 * 1024 };
 
 /* ---- in the child ---------------------------------------------------------------------------- */
 
-/* Sends one message to the supervisor: the terminal's master, or the reason of the failure. */
+/* Sends one message to the supervisor: the reason of a failure or ERR_INIT, and the terminal's
+ * master unless `master` is -1. */
 static void exec_send_report(const struct err *failure, int master)
 {
     (void)fd_message_send(REPORT_FD, failure, sizeof(*failure), &master, master >= 0, NULL);
@@ -50,13 +52,13 @@ static void exec_give_up(const struct err *failure)
     _exit(failure->code == ERR_NOT_FOUND ? STEP_EXEC_NOT_FOUND : STEP_EXEC_NOT_RUNNABLE);
 }
 
-/* Moves each descriptor to its fixed number and closes all others of the supervisor. */
+/* Moves each descriptor to its fixed number and closes all others that the child has inherited. */
 static int keep_descriptors(const int fds[3], int report_fd, int sandbox_fd)
 {
     const int wanted[] = {fds[0], fds[1], fds[2], report_fd, sandbox_fd};
     int high[ARRAY_SIZE(wanted)];
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) /* first, to numbers above the fixed ones */
+    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) /* first, a copy above the fixed numbers */
         if ((high[i] = fcntl(wanted[i] < 0 ? null : wanted[i], F_DUPFD_CLOEXEC, 10)) < 0)
             return -1;
     for (int i = 0; i < (int)ARRAY_SIZE(wanted); i++)
@@ -65,13 +67,14 @@ static int keep_descriptors(const int fds[3], int report_fd, int sandbox_fd)
     return close_range(SANDBOX_FD + 1, ~0U, 0);
 }
 
-/* The container's user may open the pipes by name (/dev/stderr) only if it owns them. */
-static void own_pipes(const struct container_run *run)
+/* Makes the container's user the owner of the pipes. Otherwise this user could not open them by
+ * name, as in /dev/stderr. */
+static void give_pipes(const struct container_run *run)
 {
     struct stat info;
     const int64_t user = run->spec->user;
-    if (user <= 0 ||
-        run->pod->nested) /* the container's user is the user who runs the supervisor */
+    /* With `nested` the container's user is the user of the supervisor and owns the pipes. */
+    if (user <= 0 || run->pod->nested)
         return;
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode) && fchown(fd, (uid_t)user, -1) < 0)
@@ -89,11 +92,12 @@ static int become_terminal(struct err *err)
     return 0;
 }
 
-/* `kubectl cp` runs tar as the container's root, which restores the owner of each file. An
- * ordinary user's container has only one user, so tar would fail for every file. */
-static void prepare_tar(const struct container_run *run, const struct step_exec_order *order)
+/* Makes tar ignore the owners of files. `kubectl cp` runs tar as the container's root, and tar then
+ * restores the owner of each file. An ordinary user's container has only one user, so tar would
+ * fail for every file. */
+static void prepare_tar(const struct container_run *run, const struct step_exec_options *options)
 {
-    if (run->pod->nested && str_eq(order->arguments[0], "tar"))
+    if (run->pod->nested && str_eq(options->arguments[0], "tar"))
         setenv("TAR_OPTIONS", "--no-same-owner", 0);
 }
 
@@ -103,15 +107,16 @@ static int exec_enter_container(const struct container_run *run, struct err *err
     int result = step_limits_enter(pod, run->spec, err); /* the machine's files are still visible */
     if (result < 0)
         return result;
-    own_pipes(run);
+    give_pipes(run);
     return step_isolation_join(pod, run->spec, SANDBOX_FD, err);
 }
 
-static void exec_run_command(const struct container_run *run, const struct step_exec_order *order,
-                             const int fds[3], int report_fd, int sandbox_fd)
-    __attribute__((noreturn));
-static void exec_run_command(const struct container_run *run, const struct step_exec_order *order,
-                             const int fds[3], int report_fd, int sandbox_fd)
+static void exec_run_command(const struct container_run *run,
+                             const struct step_exec_options *options, const int fds[3],
+                             int report_fd, int sandbox_fd) __attribute__((noreturn));
+static void exec_run_command(const struct container_run *run,
+                             const struct step_exec_options *options, const int fds[3],
+                             int report_fd, int sandbox_fd)
 {
     struct err err = ERR_INIT;
     const char *directory = run->spec->directory ? run->spec->directory : "/";
@@ -121,15 +126,15 @@ static void exec_run_command(const struct container_run *run, const struct step_
     if (keep_descriptors(fds, report_fd, sandbox_fd) < 0)
         _exit(STEP_EXEC_NOT_RUNNABLE);
     environ = (char **)run->spec->environment.items;
-    prepare_tar(run, order);
-    if (exec_enter_container(run, &err) < 0 || (order->terminal && become_terminal(&err) < 0))
+    prepare_tar(run, options);
+    if (exec_enter_container(run, &err) < 0 || (options->terminal && become_terminal(&err) < 0))
         exec_give_up(&err);
     if (chdir(directory) < 0) {
         err_set_errno(&err, errno, "cannot change to working directory '%s'", directory);
         err.code = ERR_IO; /* not ERR_NOT_FOUND, which means a missing command */
         exec_give_up(&err);
     }
-    step_command_become(order->arguments, &err);
+    step_command_become(options->arguments, &err);
     exec_give_up(&err);
 }
 
@@ -174,7 +179,7 @@ pid_t step_fork_inside(int sandbox_fd)
 }
 
 static int exec_start_process(struct step_exec *exec, const struct container_run *run,
-                              const struct step_exec_order *order, const int fds[3],
+                              const struct step_exec_options *options, const int fds[3],
                               struct err *err)
 {
     int pair[2];
@@ -183,7 +188,7 @@ static int exec_start_process(struct step_exec *exec, const struct container_run
         return err_set_errno(err, errno, "cannot reach the container");
     pid_t pid = run->pod->plain ? fork() : step_fork_inside(sandbox);
     if (pid == 0)
-        exec_run_command(run, order, fds, pair[1], sandbox);
+        exec_run_command(run, options, fds, pair[1], sandbox);
     int why = errno;
     close(pair[1]);
     exec->report_fd = pair[0];
@@ -194,22 +199,22 @@ static int exec_start_process(struct step_exec *exec, const struct container_run
 }
 
 int step_exec_start(struct step_exec *exec, const struct container_run *run,
-                    const struct step_exec_order *order, struct err *err)
+                    const struct step_exec_options *options, struct err *err)
 {
     *exec = STEP_EXEC_INIT;
-    buf_init(&exec->output, order->captured);
+    buf_init(&exec->output, options->captured);
     if (!run->pid || !run->is_up)
         return err_set(err, ERR_UNAVAILABLE, "container '%s' is not running", run->spec->name);
-    int fds[3] = {order->fds[0], order->fds[1], order->fds[2]};
+    int fds[3] = {options->fds[0], options->fds[1], options->fds[2]};
     int capture[2] = {-1, -1};
-    if (order->captured) {
+    if (options->captured) {
         if (pipe2(capture, O_CLOEXEC) < 0)
             return err_set_errno(err, errno, "cannot make a pipe");
         fcntl(capture[0], F_SETFL, O_NONBLOCK);
         exec->output_fd = capture[0];
         fds[1] = fds[2] = capture[1];
     }
-    int result = exec_start_process(exec, run, order, fds, err);
+    int result = exec_start_process(exec, run, options, fds, err);
     if (capture[1] >= 0)
         close(capture[1]);
     if (result < 0)
@@ -217,8 +222,8 @@ int step_exec_start(struct step_exec *exec, const struct container_run *run,
     return result;
 }
 
-/* Receives one message of the child. Returns false if no message is available. *ret_ended is then
- * true if none will follow. */
+/* Receives one message of the child. Returns false if no message is available. *ret_ended becomes
+ * true if no further message will come. */
 static bool receive_report(struct step_exec *exec, bool *ret_ended)
 {
     struct err failure;

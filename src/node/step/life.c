@@ -7,15 +7,18 @@
 #include <signal.h>
 #include <stdio.h>
 
-/* The least time between SIGTERM and SIGKILL if a preStop hook or other containers came first, as
- * in the kubelet. */
-enum { TERMINATE_LEAST_MS = 2000, HOOK = PROBE_KINDS };
+enum {
+    /* The least time between SIGTERM and SIGKILL if a preStop hook or other containers came first,
+     * as in the kubelet. */
+    TERMINATE_LEAST_MS = 2000,
+    HOOK = PROBE_KINDS, /* the index of the hook in `checks` */
+};
 
 /* The User-Agent headers of probes and hooks. */
 #define PROBE_AGENT "kube-probe/1.36"
 #define HOOK_AGENT  "kube-lifecycle/1.36"
 
-static const struct pod_life *life_orders(const struct container_life *life)
+static const struct pod_life *life_spec(const struct container_life *life)
 {
     return &life->run->spec->life;
 }
@@ -59,7 +62,7 @@ static const char *life_invariant(const struct state_machine *machine)
     if (life_is_ending(life) && life->cause == LIFE_END_NONE)
         return "the end has no cause";
     if (state == LIFE_PRE_STOP && !life->ran_pre_stop)
-        return "the hook is no preStop hook";
+        return "the hook is not a preStop hook";
     return NULL;
 }
 
@@ -75,10 +78,10 @@ bool life_is_up(const struct container_life *life)
 
 bool life_was_killed_by_probe(const struct container_life *life)
 {
-    return life->cause == LIFE_END_PROBE && (life->run->was_told || life->ran_pre_stop);
+    return life->cause == LIFE_END_PROBE && (life->run->got_sigterm || life->ran_pre_stop);
 }
 
-static void life_note(struct container_life *life, enum life_unwritten unwritten)
+static void life_mark_unwritten(struct container_life *life, enum life_unwritten unwritten)
 {
     if (life->unwritten < unwritten)
         life->unwritten = unwritten;
@@ -93,7 +96,7 @@ void life_init(struct container_life *life, struct container_run *run, struct po
     for (int i = 0; i < LIFE_CHECKS; i++)
         life->checks[i] = (struct step_check)STEP_CHECK_INIT;
     for (int kind = 0; kind < PROBE_KINDS; kind++)
-        life->probes.figures[kind] = &life_orders(life)->figures[kind];
+        life->probes.settings[kind] = &life_spec(life)->settings[kind];
 }
 
 static void cancel_checks(struct container_life *life)
@@ -105,23 +108,23 @@ static void cancel_checks(struct container_life *life)
 static void start_check(struct container_life *life, int which, const struct pod_handler *handler,
                         int64_t timeout_ms, int64_t now_ms)
 {
-    const struct step_check_order order = {
+    const struct step_check_options options = {
         .run = life->run,
         .handler = handler,
         .agent = which == HOOK ? HOOK_AGENT : PROBE_AGENT,
         .timeout_ms = timeout_ms,
     };
-    step_check_start(&life->checks[which], &order, now_ms);
+    step_check_start(&life->checks[which], &options, now_ms);
 }
 
-/* Copies the results of the probes into the state. */
+/* Copies the results of the probes into the container's state. */
 static void show_health(struct container_life *life)
 {
     struct container_state *state = life->run->state;
     bool started = life_is_up(life) && probe_set_is_started(&life->probes);
     bool ready = life_is_up(life) && probe_set_is_ready(&life->probes);
     if (state->started != started || state->ready != ready)
-        life_note(life, LIFE_NEWS);
+        life_mark_unwritten(life, LIFE_NEEDS_WRITE);
     state->started = started;
     state->ready = ready;
 }
@@ -130,7 +133,7 @@ static void life_record_event(struct container_life *life, bool is_warning, cons
                               const char *message)
 {
     pod_state_record_event(life->pod, life->run->spec->name, is_warning, reason, "%s", message);
-    life_note(life, LIFE_NEWS);
+    life_mark_unwritten(life, LIFE_NEEDS_WRITE);
 }
 
 static void become_running(struct container_life *life, int64_t now_ms)
@@ -140,7 +143,7 @@ static void become_running(struct container_life *life, int64_t now_ms)
     state->phase = CONTAINER_RUNNING;
     state->reason[0] = state->message[0] = '\0';
     probe_set_begin(&life->probes, now_ms);
-    life_note(life, LIFE_CHANGE);
+    life_mark_unwritten(life, LIFE_NEEDS_SYNC);
     show_health(life);
 }
 
@@ -149,18 +152,19 @@ void life_begin(struct container_life *life, int64_t now_ms)
     const char *name = life->run->spec->name;
     pod_state_record_event(life->pod, name, false, "Created", "Created container %s", name);
     pod_state_record_event(life->pod, name, false, "Started", "Started container %s", name);
-    life_note(life, LIFE_CHANGE);
-    if (life_is_ending(life)) { /* the order to end came while the sandbox was made */
+    life_mark_unwritten(life, LIFE_NEEDS_SYNC);
+    /* The container may have been told to end while its sandbox was being built. */
+    if (life_is_ending(life)) {
         life->run->state->phase = CONTAINER_RUNNING;
         return;
     }
     life->cause = LIFE_END_NONE;
     life->ran_pre_stop = false;
-    if (life_orders(life)->post_start.kind == HANDLER_NONE) {
+    if (life_spec(life)->post_start.kind == HANDLER_NONE) {
         become_running(life, now_ms);
         return;
     }
-    start_check(life, HOOK, &life_orders(life)->post_start, 0, now_ms);
+    start_check(life, HOOK, &life_spec(life)->post_start, 0, now_ms);
     state_machine_move(&life->machine, LIFE_POST_START);
 }
 
@@ -179,22 +183,22 @@ bool life_is_ending(const struct container_life *life)
     return life_state(life) >= LIFE_PRE_STOP;
 }
 
-/* Returns true if SIGTERM is sent only after a hook or after the end of other containers. A part of
- * the grace period has passed by then. */
+/* Returns true if a preStop hook or the end of other containers may come before SIGTERM and use up
+ * the grace period. */
 static bool life_ends_in_steps(const struct container_life *life)
 {
-    return life->run->spec->sidecar || life_orders(life)->pre_stop.kind != HANDLER_NONE;
+    return life->run->spec->sidecar || life_spec(life)->pre_stop.kind != HANDLER_NONE;
 }
 
-static void life_wait_for_turn(struct container_life *life, int64_t now_ms)
+static void life_wait_for_others(struct container_life *life, int64_t now_ms)
 {
     cancel_checks(life);
     state_machine_move(&life->machine, LIFE_WAITING);
     if (!life->run->spec->sidecar)
-        life_take_turn(life, now_ms);
+        life_terminate_waiting(life, now_ms);
 }
 
-void life_take_turn(struct container_life *life, int64_t now_ms)
+void life_terminate_waiting(struct container_life *life, int64_t now_ms)
 {
     if (life_state(life) != LIFE_WAITING)
         return;
@@ -211,19 +215,20 @@ static void life_begin_end(struct container_life *life, enum life_end_cause caus
     cancel_checks(life);
     life->cause = cause;
     life->kill_at_ms = now_ms + grace_ms;
-    /* No hook can run in a sandbox that is not finished. */
+    /* The preStop hook runs only in a container that counts as running, and only if there is time
+     * for it. */
     life->ran_pre_stop =
-        was_running && life_orders(life)->pre_stop.kind != HANDLER_NONE && grace_ms > 0;
+        was_running && life_spec(life)->pre_stop.kind != HANDLER_NONE && grace_ms > 0;
     if (life->ran_pre_stop) {
-        start_check(life, HOOK, &life_orders(life)->pre_stop, 0, now_ms);
+        start_check(life, HOOK, &life_spec(life)->pre_stop, 0, now_ms);
         state_machine_move(&life->machine, LIFE_PRE_STOP);
     } else {
-        life_wait_for_turn(life, now_ms);
+        life_wait_for_others(life, now_ms);
     }
 }
 
-/* Makes life_advance() send SIGKILL. No SIGTERM is sent before, because its handler could run
- * first. */
+/* Makes life_advance() send SIGKILL. No SIGTERM is sent before, because the program could handle it
+ * before SIGKILL comes. */
 static void life_end_by_force(struct container_life *life, int64_t now_ms)
 {
     cancel_checks(life);
@@ -242,7 +247,7 @@ void life_end(struct container_life *life, int64_t grace_ms, int64_t now_ms)
     if (!was_ending) {
         pod_state_record_event(life->pod, life->run->spec->name, false, "Killing",
                                "Stopping container %s", life->run->spec->name);
-        life_note(life, LIFE_NEWS);
+        life_mark_unwritten(life, LIFE_NEEDS_WRITE);
     }
     if (grace_ms == 0)
         life_end_by_force(life, now_ms);
@@ -252,7 +257,7 @@ void life_end(struct container_life *life, int64_t grace_ms, int64_t now_ms)
         life->kill_at_ms = now_ms + grace_ms;
 }
 
-/* Ends this container while its pod goes on. */
+/* Begins to end this container while its pod continues. */
 static void life_end_alone(struct container_life *life, enum life_end_cause cause, int64_t grace_ms,
                            const char *message, int64_t now_ms)
 {
@@ -267,14 +272,14 @@ static bool hook_passed(const struct step_verdict *verdict)
     return verdict->outcome != CHECK_FAILED || verdict->answered;
 }
 
-static void take_hook(struct container_life *life, const struct step_verdict *verdict,
-                      int64_t now_ms)
+static void apply_hook_verdict(struct container_life *life, const struct step_verdict *verdict,
+                               int64_t now_ms)
 {
     bool passed = hook_passed(verdict);
     if (life_state(life) == LIFE_PRE_STOP) {
         if (!passed)
             life_record_event(life, true, "FailedPreStopHook", "PreStopHook failed");
-        life_wait_for_turn(life, now_ms);
+        life_wait_for_others(life, now_ms);
     } else if (life_state(life) == LIFE_POST_START && passed) {
         become_running(life, now_ms);
     } else if (life_state(life) == LIFE_POST_START) {
@@ -286,18 +291,18 @@ static void take_hook(struct container_life *life, const struct step_verdict *ve
 
 static void end_unhealthy(struct container_life *life, enum probe_kind kind, int64_t now_ms)
 {
-    const struct probe_figures *figures = life->probes.figures[kind];
+    const struct probe_settings *settings = life->probes.settings[kind];
     const struct pod_spec *pod = life->run->pod;
     char message[POD_MESSAGE_MAX];
-    bool again = pod_container_restart(pod, life->run->spec) != RESTART_NEVER;
+    bool will_restart = pod_container_restart(pod, life->run->spec) != RESTART_NEVER;
     snprintf(message, sizeof(message), "Container %s failed %s probe%s", life->run->spec->name,
-             probe_kind_name(kind), again ? ", will be restarted" : "");
-    life_end_alone(life, LIFE_END_PROBE, figures->grace_ms >= 0 ? figures->grace_ms : pod->grace_ms,
-                   message, now_ms);
+             probe_kind_name(kind), will_restart ? ", will be restarted" : "");
+    life_end_alone(life, LIFE_END_PROBE,
+                   settings->grace_ms >= 0 ? settings->grace_ms : pod->grace_ms, message, now_ms);
 }
 
-static void take_probe(struct container_life *life, enum probe_kind kind,
-                       const struct step_verdict *verdict, int64_t now_ms)
+static void apply_probe_verdict(struct container_life *life, enum probe_kind kind,
+                                const struct step_verdict *verdict, int64_t now_ms)
 {
     if (life_state(life) != LIFE_RUNNING)
         return;
@@ -309,7 +314,7 @@ static void take_probe(struct container_life *life, enum probe_kind kind,
         pod_state_record_event(life->pod, life->run->spec->name, true, "ProbeWarning",
                                "%s probe warning: %s", title, verdict->message);
     if (verdict->outcome != CHECK_PASSED)
-        life_note(life, LIFE_NEWS);
+        life_mark_unwritten(life, LIFE_NEEDS_WRITE);
     if (probe_set_take(&life->probes, kind, verdict->outcome != CHECK_FAILED, now_ms))
         end_unhealthy(life, kind, now_ms);
     show_health(life);
@@ -323,8 +328,8 @@ static void try_probes(struct container_life *life, int64_t now_ms, int64_t *wak
             continue; /* the end of the check or its deadline wakes the supervisor */
         if (due <= now_ms) {
             probe_set_tried(&life->probes, kind, now_ms);
-            start_check(life, kind, &life_orders(life)->probes[kind],
-                        life->probes.figures[kind]->timeout_ms, now_ms);
+            start_check(life, kind, &life_spec(life)->probes[kind],
+                        life->probes.settings[kind]->timeout_ms, now_ms);
             due = life->checks[kind].deadline_ms;
         }
         if (due < *wake)
@@ -341,18 +346,18 @@ void life_advance(struct container_life *life, int64_t now_ms, int64_t *wake)
         if (i != HOOK && verdict.outcome == CHECK_FAILED && container_run_is_ending(life->run))
             continue; /* the probe failed because the container has ended; SIGCHLD follows */
         if (i == HOOK)
-            take_hook(life, &verdict, now_ms);
+            apply_hook_verdict(life, &verdict, now_ms);
         else
-            take_probe(life, i, &verdict, now_ms);
+            apply_probe_verdict(life, i, &verdict, now_ms);
     }
     if (life_state(life) == LIFE_RUNNING)
         try_probes(life, now_ms, wake);
     if (!life_is_ending(life))
         return;
     if (now_ms >= life->kill_at_ms && life_state(life) == LIFE_PRE_STOP)
-        life_wait_for_turn(life, now_ms);
+        life_wait_for_others(life, now_ms);
     if (now_ms >= life->kill_at_ms && life_state(life) == LIFE_WAITING)
-        life_take_turn(life, now_ms);
+        life_terminate_waiting(life, now_ms);
     if (now_ms >= life->kill_at_ms)
         kill(life->run->pid, SIGKILL);
     else if (life->kill_at_ms < *wake)

@@ -1,7 +1,8 @@
-/* Runs the postStart hook and the probes of one container, and ends it in steps: preStop hook,
- * waiting for other containers, SIGTERM, SIGKILL. pod/probe.h evaluates the results of the probes;
- * step/supervisor_order.c decides about restarts. Times are monotonic, so that a suspended machine
- * causes no timeouts. */
+/* Runs the postStart hook and the probes of one container, and ends the container in steps: preStop
+ * hook, waiting for other containers, SIGTERM, SIGKILL. Only the pod's supervisor uses it. No
+ * function waits for the container: life_advance() does the next step when it is due. pod/probe.h
+ * evaluates the results of the probes; step/supervisor_order.c decides about restarts. Times are
+ * monotonic, so that a suspended machine causes no timeouts. */
 #ifndef TRAINYARD_NODE_STEP_LIFE_H
 #define TRAINYARD_NODE_STEP_LIFE_H
 
@@ -13,28 +14,30 @@
 #include <poll.h>
 
 enum life_state {
-    LIFE_NONE,       /* no program runs, or its sandbox is still being made */
+    LIFE_NONE, /* no program runs, or its sandbox is still being built and the container has not
+                  been told to end */
     LIFE_POST_START, /* the program and its postStart hook run; the container counts as running
                         after the hook */
     LIFE_RUNNING,    /* probes run */
-    LIFE_PRE_STOP,   /* the container is to end; its preStop hook runs */
-    LIFE_WAITING,    /* the container ends when the containers that must end before it have ended */
+    LIFE_PRE_STOP,   /* the container was told to end; its preStop hook runs */
+    LIFE_WAITING, /* SIGTERM is sent when the containers that must end before this one have ended */
     LIFE_TERMINATING, /* SIGTERM was sent, unless the grace period is 0; SIGKILL follows at
                          kill_at_ms */
 };
 
-/* Why the container was told to end. */
+/* Says why the container was told to end. */
 enum life_end_cause {
-    LIFE_END_NONE,
+    LIFE_END_NONE,  /* the container was not told to end */
     LIFE_END_ORDER, /* its pod ends, or its postStart hook failed */
     LIFE_END_PROBE, /* its startup or liveness probe failed */
 };
 
-/* How much of the container's state the supervisor has not written yet. */
+/* Says how the supervisor must write the state because of changes of this container. */
 enum life_unwritten {
-    LIFE_WRITTEN,
-    LIFE_NEWS,   /* results of probes, and events; they are written without waiting for the disk */
-    LIFE_CHANGE, /* a change that must be on the disk */
+    LIFE_WRITTEN,     /* nothing has changed since the state was written */
+    LIFE_NEEDS_WRITE, /* results of probes or events have changed; the write need not wait for the
+                         disk */
+    LIFE_NEEDS_SYNC,  /* the container has started; the write must wait for the disk */
 };
 
 enum {
@@ -44,11 +47,11 @@ enum {
 
 struct container_life {
     struct container_run *run;
-    struct pod_state *pod;
+    struct pod_state *pod;        /* gets the events; owned by the supervisor */
     struct state_machine machine; /* an enum life_state */
     struct probe_set probes;
-    struct step_check checks[LIFE_CHECKS];
-    int64_t kill_at_ms; /* from LIFE_PRE_STOP on: the time of SIGKILL */
+    struct step_check checks[LIFE_CHECKS]; /* one per enum probe_kind; the last one runs a hook */
+    int64_t kill_at_ms;                    /* from LIFE_PRE_STOP on: the time of SIGKILL */
     enum life_end_cause cause;
     bool ran_pre_stop; /* the preStop hook was started in this run */
     enum life_unwritten unwritten;
@@ -58,27 +61,32 @@ void life_init(struct container_life *life, struct container_run *run, struct po
 
 /* Must be called when the container's program has started. */
 void life_begin(struct container_life *life, int64_t now_ms);
-/* Must be called when the container has ended or will never run. */
+/* Must be called when the first process of the container has been reaped. Ends the hook and the
+ * probes. */
 void life_over(struct container_life *life);
 
-/* Ends the container within the grace period. A second call can only shorten the time. A grace
- * period of 0 kills the container at once. */
+/* Begins to end the container and returns at once. life_advance() sends SIGKILL when the grace
+ * period is over. A second call can only shorten the grace period. With a grace period of 0 the
+ * next life_advance() sends SIGKILL, and no hook or SIGTERM comes before. Does nothing if the
+ * container has no process. */
 void life_end(struct container_life *life, int64_t grace_ms, int64_t now_ms);
 /* Must be called when all containers that must end before this one have ended. Sends SIGTERM if the
  * container is in LIFE_WAITING. */
-void life_take_turn(struct container_life *life, int64_t now_ms);
+void life_terminate_waiting(struct container_life *life, int64_t now_ms);
 
-/* Does everything that is due. If something is due later, *wake becomes that time if it is
- * earlier. */
+/* Takes the results of the hook and the probes, starts the probes that are due, and sends SIGTERM
+ * and SIGKILL when they are due. *wake becomes the time of the next step if that is earlier. The
+ * container must have a process. */
 void life_advance(struct container_life *life, int64_t now_ms, int64_t *wake);
-/* Must be called when a child of the supervisor has been reaped. */
+/* Must be called when a child of the supervisor has been reaped; the child may be any process. */
 void life_reaped(struct container_life *life, pid_t pid, int wait_status);
 /* Writes the processes of the container's hook and probes to `ret`, at most LIFE_CHILDREN_MAX.
  * Returns their number. */
 size_t life_children(const struct container_life *life, pid_t *ret);
-/* Fills in LIFE_CHECKS descriptors to poll. */
+/* Writes LIFE_CHECKS descriptors to poll to `ret`. */
 void life_polls(const struct container_life *life, struct pollfd *ret);
 
+/* Returns true from LIFE_PRE_STOP on: the container was told to end and has a process. */
 bool life_is_ending(const struct container_life *life);
 bool life_is_up(const struct container_life *life); /* LIFE_RUNNING or later */
 /* Returns true if the container was ended because a probe failed. It then counts as failed even if

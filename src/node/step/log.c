@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { NOTE_MAX = 256 };
+enum { LOSS_LINE_MAX = 256 };
 
 void step_log_init(struct step_log *log)
 {
@@ -42,9 +42,9 @@ int step_log_open(struct step_log *log, const char *directory, const char *conta
     return open_file(log, err);
 }
 
-/* Renames the file, which has become large, and removes the oldest one, so that a container cannot
- * fill the disk with output. */
-static void set_aside(struct step_log *log)
+/* Renames the current file and begins a new one. Removes the oldest file if there are too many, so
+ * that a container cannot fill the disk with output. */
+static void rotate_log(struct step_log *log)
 {
     _cleanup_free_ char *aside = mem_printf("%s.%lld", log->path, (long long)log->parts + 1);
     if (rename(log->path, aside) < 0)
@@ -72,17 +72,18 @@ static bool step_log_append(struct step_log *log, const void *data, size_t size)
     return false;
 }
 
-static void tell_loss(struct step_log *log)
+/* Writes a line that says how many bytes are missing. */
+static void log_write_loss(struct step_log *log)
 {
     struct timespec now;
     struct tm utc;
-    char text[NOTE_MAX], when[32];
+    char text[LOSS_LINE_MAX], when[32];
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &utc);
     strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &utc);
     int size = snprintf(text, sizeof(text),
-                        "%s.%09ldZ stderr F trainyard: %lld bytes of the log are missing here, the "
-                        "disk was full\n",
+                        "%s.%09ldZ stderr F trainyard: %lld bytes of the log are missing here "
+                        "because the disk was full\n",
                         when, now.tv_nsec, (long long)log->lost);
     if (step_log_append(log, text, (size_t)size))
         log->lost = 0;
@@ -91,7 +92,7 @@ static void tell_loss(struct step_log *log)
 void step_log_close(struct step_log *log)
 {
     if (log->fd >= 0 && log->lost)
-        tell_loss(log);
+        log_write_loss(log);
     if (log->fd >= 0)
         close(log->fd);
     free(log->path);
@@ -102,12 +103,13 @@ void step_log_write(struct step_log *log, const struct buf *records)
 {
     if (!records->size || !log->path)
         return;
+    /* The previous attempt failed: no descriptor was free, or the disk was full. */
     if (log->fd < 0)
-        (void)open_file(log, NULL); /* the last attempt found no free descriptor or no room */
+        (void)open_file(log, NULL);
     if (log->size > LOG_FILE_MAX)
-        set_aside(log);
+        rotate_log(log);
     if (log->lost)
-        tell_loss(log);
+        log_write_loss(log);
     if (log->lost || !step_log_append(log, records->data, records->size))
         log->lost += (int64_t)records->size;
 }

@@ -21,6 +21,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; argc > 1 && i < ARRAY_SIZE(MODES); i++)
         if (str_eq(argv[1], MODES[i].name))
             return MODES[i].run(argc - 2, argv + 2);
-    fputs("trainyard-step: started by trainyard for each pod, not by hand\n", stderr);
+    fputs("trainyard-step: trainyard starts this program for each pod; it is not meant to be run "
+          "by hand\n",
+          stderr);
     return 2;
 }

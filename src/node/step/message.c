@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The kubelet's limits for a message from the log. */
+/* LOG_BYTES and LOG_LINES are the kubelet's limits for a message from the log. LOG_READ is the
+ * number of bytes that are read at the end of the log file. */
 enum { LOG_BYTES = 2048, LOG_LINES = 80, LOG_READ = 64 * 1024 };
 
 int step_message_prepare(const char *directory, const char *container, struct err *err)
@@ -40,7 +41,8 @@ static void read_end(const char *path, struct buf *text)
         buf_consume(text, (size_t)(newline + 1 - text->data));
 }
 
-/* Finds the beginning of the last LOG_LINES lines, but at most LOG_BYTES bytes. */
+/* Returns the beginning of the last LOG_LINES lines, or of the last LOG_BYTES bytes if these lines
+ * are longer. */
 static const char *last_lines(const struct buf *text)
 {
     const char *at = text->data + text->size, *stop = text->data;

@@ -9,12 +9,13 @@
  * the container may write to it. */
 int step_message_prepare(const char *directory, const char *container, struct err *err);
 
-/* Reads the message after the container has ended and its log is complete. `run` is the number of
- * the run whose log is read. */
+/* Reads the message. Must be called after the container has ended and its log is complete. `run` is
+ * the restart count of the run whose log is read. `ret` is "" if there is no message. */
 void step_message_read(const char *directory, const struct pod_container *container, int64_t run,
                        int exit_code, char ret[POD_TERMINATION_MESSAGE_MAX + 1]);
 
-/* Reads the last lines of the log of an ended run, without their times. */
+/* Reads the last lines of the log of an ended run, as the program wrote them. `ret` is "" if there
+ * are none. */
 void step_message_read_log(const char *directory, const char *container, int64_t run,
                            char ret[POD_TERMINATION_MESSAGE_MAX + 1]);
 

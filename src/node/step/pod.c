@@ -1,10 +1,11 @@
-/* trainyard-step pod: starts the supervisor of one pod (step/supervisor.h). The supervisor is in
- * the pod's network, IPC and UTS namespaces, which exist as long as it lives. It needs no other
- * process while it runs: the control process may end and be started again. SIGTERM tells it to end
- * the pod as <pod directory>/stop says. SIGHUP tells it that the deadline has changed. Requests for
- * commands in the containers and for their output come through its socket (step/server.h). When the
- * supervisor is killed, its containers die with it, and the next supervisor of the pod continues
- * from the state on the disk. */
+/* trainyard-step pod: starts the supervisor of one pod (step/supervisor.h). The supervisor moves
+ * itself into the pod's network, IPC and UTS namespaces; in a pod without namespaces it stays in
+ * those of the machine (step/sandbox/isolation.h). It does not need the control process, which may
+ * end and be started again. SIGTERM tells the supervisor to end the pod as <pod directory>/stop
+ * says. SIGHUP tells it that the deadline has changed. Requests for commands in the containers and
+ * for their output come through its socket (step/server.h). When the supervisor is killed, its
+ * containers die with it, and the next supervisor of the pod continues from the state on the disk.
+ */
 #include "node/step/supervisor.h"
 
 #include "node/process/lock.h"
@@ -71,8 +72,8 @@ static void pod_restore(struct supervisor *s)
     _cleanup_pod_state_ struct pod_state earlier = {0};
     (void)pod_state_load(s->directory, &earlier, NULL);
     pod_state_inherit(&s->state, &earlier);
-    /* The earlier supervisor may have been killed while it ended or paused the pod, before it
-     * stored that in the state. */
+    /* There may be an order to end or pause the pod that the earlier supervisor had not carried out
+     * when it was killed. */
     s->has_pause_mark = supervisor_read_stop(s).pause;
     bool is_ending = s->state.reason[0] != '\0';
     if (is_ending)
@@ -146,8 +147,8 @@ static int pod_run_supervisor(const char *directory, int ready_fd)
         fprintf(stderr, "%s\n", err.message);
         return 1;
     }
-    ssize_t told = write(ready_fd, "", 1);
-    (void)told;
+    ssize_t written = write(ready_fd, "", 1);
+    (void)written;
     close(ready_fd);
     if (!s->state.finished)
         supervisor_run(s);
@@ -155,8 +156,8 @@ static int pod_run_supervisor(const char *directory, int ready_fd)
 }
 
 /* The starting process exits when the supervisor is ready. So the supervisor is never a child of
- * the control process, and every control process watches it in the same way, whether it has started
- * the supervisor or found it. */
+ * the control process, and every control process watches the supervisor in the same way, whether
+ * that control process or an earlier one has started it. */
 int step_pod(int argc, char **argv)
 {
     struct err err = ERR_INIT;

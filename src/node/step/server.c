@@ -1,6 +1,6 @@
-/* Serves the supervisor's socket; see step/server.h. A call is one connection with its request and
- * its answers. When the client of an exec command disconnects, the command gets SIGHUP, and after a
- * grace period SIGKILL. */
+/* Implements the server of the supervisor's socket; see step/server.h. A call is one connection
+ * with its request and its answers. When the client of an exec command disconnects, the command
+ * gets SIGHUP, and after a grace period SIGKILL. */
 #include "node/step/server.h"
 
 #include "node/pod/record/request.h"
@@ -61,8 +61,8 @@ struct step_call {
     struct step_exec exec;   /* pid 0 if no command runs for this call */
     int64_t kill_at_ms;      /* in CALL_ABANDONED: the time of SIGKILL; 0 after it was sent */
     struct step_tap taps[2]; /* attach: stdout, stderr */
-    int exit_code; /* in CALL_DRAINING: the exit code of the run, because the container may start
-                      again */
+    int exit_code; /* in CALL_DRAINING: the exit code of the run that the client was attached to.
+                      The container may have started again */
 };
 
 static const char *call_invariant(const struct state_machine *machine)
@@ -92,12 +92,14 @@ static void call_answer(struct step_call *call, const struct pod_answer *what, i
     _cleanup_buf_ struct buf text;
     buf_init(&text, POD_ANSWER_MAX);
     pod_answer_write(what, &text);
-    /* A failure is ignored: if the client is gone, the end of its connection is noticed later. */
+    /* A failure is ignored: if the client is gone, listen_for_end() finds the end of its
+     * connection. */
     if (call->fd >= 0)
         (void)fd_message_send(call->fd, text.data, text.size, &fd, fd >= 0, NULL);
 }
 
-/* Closes the connection. Must be called after the command, if there was one, has ended. */
+/* Closes the connection and ends the call. The call must have no command any more: call->exec.pid
+ * must be 0. */
 static void call_finish(struct step_call *call)
 {
     if (call->fd >= 0)
@@ -113,7 +115,7 @@ static void call_refuse(struct step_call *call, const struct err *why)
     call_finish(call);
 }
 
-static void tell_end(struct step_call *call, int exit_code, const char *message)
+static void call_report_end(struct step_call *call, int exit_code, const char *message)
 {
     struct pod_answer ended = {.kind = POD_ENDED, .exit_code = exit_code};
     str_copy(ended.message, sizeof(ended.message), message);
@@ -123,7 +125,7 @@ static void tell_end(struct step_call *call, int exit_code, const char *message)
 
 /* ---- attach ---------------------------------------------------------------------------------- */
 
-static void leave_output(struct step_call *call)
+static void call_detach_output(struct step_call *call)
 {
     for (int i = 0; i < 2; i++) {
         if (call->run)
@@ -156,14 +158,14 @@ static void call_attach(struct step_call *call, const struct pod_request *reques
         close(TAKE_FD(run->input_fd));
 }
 
-/* Ends the call if the client has read all output, so that the client gets the container's end
- * after the output. */
+/* Ends the call if all output is in the client's pipes, so that the client gets the exit code after
+ * the output. */
 static void end_attached(struct step_call *call)
 {
     if (step_taps_are_full(&call->taps[0]) || step_taps_are_full(&call->taps[1]))
         return;
-    leave_output(call);
-    tell_end(call, call->exit_code, "");
+    call_detach_output(call);
+    call_report_end(call, call->exit_code, "");
 }
 
 void step_server_run_ended(struct step_server *server, const struct container_run *run)
@@ -186,20 +188,21 @@ void step_server_run_ended(struct step_server *server, const struct container_ru
 static void start_exec(struct step_call *call, const struct pod_request *request, int fds[])
 {
     struct err err = ERR_INIT;
-    struct step_exec_order order = {
+    struct step_exec_options options = {
         .arguments = request->arguments.items, .terminal = request->terminal, .fds = {-1, -1, -1}};
     const bool wanted[] = {request->in, request->out, request->err};
     for (int i = 0, next = 0; i < 3 && !request->terminal; i++)
         if (wanted[i])
-            order.fds[i] = fds[next++];
-    if (step_exec_start(&call->exec, call->run, &order, &err) < 0)
+            options.fds[i] = fds[next++];
+    if (step_exec_start(&call->exec, call->run, &options, &err) < 0)
         call_refuse(call, &err);
     else
         state_machine_move(&call->machine, CALL_STARTING);
 }
 
 /* Sends POD_STARTED when the command has started. For a command that cannot run, POD_ENDED follows
- * later instead. The terminal of an abandoned command is closed, so that the command notices. */
+ * later instead. The terminal of an abandoned command is closed, so that the command gets a hangup.
+ */
 static void call_check_started(struct step_call *call)
 {
     enum call_state state = call_state(call);
@@ -237,7 +240,7 @@ bool step_server_reaped(struct step_server *server, pid_t pid, int wait_status)
     call_check_started(call); /* the command may have started and ended since the last check */
     step_exec_reaped(&call->exec, pid, wait_status, &end);
     step_exec_release(&call->exec);
-    tell_end(call, end.exit_code, end.message);
+    call_report_end(call, end.exit_code, end.message);
     return true;
 }
 
@@ -271,7 +274,8 @@ static int check_descriptors(const struct pod_request *request, const int fds[],
         count++;
     return count == expected
                ? 0
-               : err_set(err, ERR_INVALID, "%d descriptors came, not %d", count, expected);
+               : err_set(err, ERR_INVALID, "%d descriptors were received, but %d were expected",
+                         count, expected);
 }
 
 static void take_request(struct step_server *server, struct step_call *call)
@@ -292,7 +296,7 @@ static void take_request(struct step_server *server, struct step_call *call)
                check_descriptors(&request, fds, &err) < 0) {
         call_refuse(call, &err);
     } else if (!(call->run = find_run(server, request.container))) {
-        err_set(&err, ERR_NOT_FOUND, "container '%s' is not one of the pod's", request.container);
+        err_set(&err, ERR_NOT_FOUND, "the pod has no container '%s'", request.container);
         call_refuse(call, &err);
     } else if (request.kind == POD_EXEC) {
         start_exec(call, &request, fds);
@@ -315,7 +319,7 @@ static void listen_for_end(struct step_call *call, int64_t now_ms)
             close(fds[i]);
     if (size != FD_MESSAGE_ENDED)
         return;
-    leave_output(call);
+    call_detach_output(call);
     if (!call->exec.pid) {
         call_finish(call);
         return;
@@ -345,7 +349,7 @@ static void serve_call(struct step_server *server, struct step_call *call, int64
 
 static void free_call(struct step_call *call)
 {
-    leave_output(call);
+    call_detach_output(call);
     step_exec_release(&call->exec);
     call_finish(call);
     state_machine_release(&call->machine);

@@ -11,7 +11,10 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { STORE_AGAIN_MS = 1000, FDS_EACH = 3 + LIFE_CHECKS };
+enum {
+    STORE_AGAIN_MS = 1000,               /* pause after the state could not be written */
+    FDS_PER_CONTAINER = 3 + LIFE_CHECKS, /* to poll: two outputs, the reports, and the checks */
+};
 
 /* ---- States ---- */
 
@@ -96,23 +99,23 @@ bool supervisor_is_stopping(const struct supervisor *s)
 
 /* ---- Its loop ---- */
 
-/* Writes the state if it has changed. If that fails, because the disk is full or no descriptor is
- * free, *wake becomes the time of the next attempt. A failure because the pod's directory is gone
- * is ignored. */
+/* Writes the state if it has changed. If that fails, for example because the disk is full, *wake
+ * becomes the time of the next attempt. A failure because the pod's directory is gone is ignored.
+ */
 static void supervisor_store(struct supervisor *s, int64_t *wake)
 {
     struct err err = ERR_INIT;
-    bool has_news = false;
+    bool needs_write = false;
     for (size_t i = 0; i < s->state.count; i++) {
         struct container_life *life = &s->lives[i];
-        s->must_store = s->must_store || life->unwritten == LIFE_CHANGE;
-        has_news = has_news || life->unwritten != LIFE_WRITTEN;
+        s->must_store = s->must_store || life->unwritten == LIFE_NEEDS_SYNC;
+        needs_write = needs_write || life->unwritten != LIFE_WRITTEN;
         life->unwritten = LIFE_WRITTEN;
     }
-    /* Results of probes are written without waiting for the disk, because the next supervisor would
-     * determine them again. */
+    /* Results of probes are written without waiting for the disk, because the next supervisor
+     * determines them again. Events may be lost if the machine crashes. */
     int result = s->must_store ? pod_state_store(s->directory, &s->state, &err)
-                 : has_news    ? pod_state_show(s->directory, &s->state, &err)
+                 : needs_write ? pod_state_show(s->directory, &s->state, &err)
                                : 0;
     if (result < 0 && err.code != ERR_NOT_FOUND) {
         int64_t again = moment_wall_ms() + STORE_AGAIN_MS;
@@ -146,13 +149,13 @@ static void supervisor_handle_signals(struct supervisor *s)
     }
 }
 
-/* Returns the time to wait in ms; -1 means for ever. */
+/* Returns the time to wait in ms, or -1 if there is no limit. */
 static int64_t supervisor_time_left(int64_t wake_wall, int64_t wake_monotonic)
 {
     int64_t wall = wake_wall == INT64_MAX ? INT64_MAX : wake_wall - moment_wall_ms();
-    int64_t steady =
+    int64_t monotonic =
         wake_monotonic == INT64_MAX ? INT64_MAX : wake_monotonic - moment_monotonic_ms();
-    int64_t left = wall < steady ? wall : steady;
+    int64_t left = wall < monotonic ? wall : monotonic;
     if (left == INT64_MAX)
         return -1;
     /* Waits at most one minute, because the wall clock may be set. */
@@ -161,15 +164,16 @@ static int64_t supervisor_time_left(int64_t wake_wall, int64_t wake_monotonic)
 
 static void supervisor_wait(struct supervisor *s, int64_t wake_wall, int64_t wake_monotonic)
 {
-    struct pollfd polls[1 + POD_CONTAINERS_MAX * FDS_EACH + STEP_SERVER_POLLS_MAX] = {
+    struct pollfd polls[1 + POD_CONTAINERS_MAX * FDS_PER_CONTAINER + STEP_SERVER_POLLS_MAX] = {
         {.fd = s->signal_fd, .events = POLLIN}};
     nfds_t count = 1;
     for (size_t i = 0; i < s->state.count; i++) {
         const struct container_run *run = &s->runs[i];
-        const int fds[] = {container_run_output(run, 0), container_run_output(run, 1),
-                           /* Not polled after the first report: SIGCHLD tells when the container
-                            * ends, and a closed socket would make poll() return at once. */
-                           run->has_report ? -1 : run->report_fd};
+        const int fds[] = {
+            container_run_output(run, 0), container_run_output(run, 1),
+            /* Not polled after the report that the command runs or has failed: SIGCHLD shows the
+             * end of the container, and a closed socket would make poll() return at once. */
+            run->has_report ? -1 : run->report_fd};
         for (size_t k = 0; k < ARRAY_SIZE(fds); k++)
             polls[count++] = (struct pollfd){.fd = fds[k], .events = POLLIN};
         life_polls(&s->lives[i], &polls[count]);
@@ -177,10 +181,10 @@ static void supervisor_wait(struct supervisor *s, int64_t wake_wall, int64_t wak
     }
     count += step_server_poll(&s->server, polls + count);
     if (poll(polls, count, (int)supervisor_time_left(wake_wall, wake_monotonic)) < 0)
-        return; /* interrupted: the loop checks everything again */
+        return; /* a signal interrupted poll(): the loop checks everything again */
     for (size_t i = 0; i < s->state.count; i++) {
-        const struct pollfd *own = &polls[1 + i * FDS_EACH];
-        if (own[0].revents || own[1].revents || own[2].revents)
+        const struct pollfd *container_polls = &polls[1 + i * FDS_PER_CONTAINER];
+        if (container_polls[0].revents || container_polls[1].revents || container_polls[2].revents)
             supervisor_read_container(s, i);
     }
     if (polls[0].revents)

@@ -1,8 +1,8 @@
-/* The supervisor of one pod, in the process that step/pod.c starts. It starts the pod's containers
- * in order, restarts and ends them, and writes each change into <pod directory>/state.
- * step/supervisor.c has the state machine and the loop, step/supervisor_order.c decides when
- * containers start and restart, step/supervisor_stop.c ends the pod, and step/supervisor_reap.c
- * reaps children. Times are wall times unless a comment says otherwise. */
+/* Runs the supervisor of one pod, in the process that step/pod.c starts. The supervisor starts the
+ * pod's containers in order, restarts and ends them, and writes each change into <pod
+ * directory>/state. step/supervisor.c has the state machine and the loop, step/supervisor_order.c
+ * decides when containers start and restart, step/supervisor_stop.c ends the pod, and
+ * step/supervisor_reap.c reaps children. Times are wall times unless a comment says otherwise. */
 #ifndef TRAINYARD_NODE_STEP_SUPERVISOR_H
 #define TRAINYARD_NODE_STEP_SUPERVISOR_H
 
@@ -25,13 +25,13 @@ enum supervisor_state {
 };
 
 struct supervisor {
-    const char *directory;
+    const char *directory; /* the pod's directory */
     struct pod_spec spec;
     struct pod_state state;
-    struct container_run runs[POD_CONTAINERS_MAX];
-    struct container_life lives[POD_CONTAINERS_MAX];
-    struct step_share share;
-    int signal_fd;
+    struct container_run runs[POD_CONTAINERS_MAX];   /* in the order of the spec */
+    struct container_life lives[POD_CONTAINERS_MAX]; /* in the order of the spec */
+    struct step_share share; /* used if the containers share a PID namespace */
+    int signal_fd;           /* a signalfd for SIGCHLD, SIGHUP and SIGTERM */
     struct step_server server;
     struct state_machine machine; /* an enum supervisor_state */
     bool must_store;              /* the state on the disk is out of date */
@@ -51,43 +51,50 @@ bool supervisor_is_stopping(const struct supervisor *supervisor);
 /* Returns true in SUPERVISOR_PAUSING and SUPERVISOR_SHUTDOWN: the next supervisor continues the
  * pod. */
 bool supervisor_is_pausing(const struct supervisor *supervisor);
+/* Changes the state. Does nothing if the supervisor is in that state already. */
 void supervisor_move(struct supervisor *supervisor, enum supervisor_state state);
-/* Runs until the pod has ended or is paused. */
+/* Returns when the pod has ended or is paused and its last state is written; closes the server. */
 void supervisor_run(struct supervisor *supervisor);
 /* Reads the container's output and the reports of its first process. */
 void supervisor_read_container(struct supervisor *supervisor, size_t index);
 
 /* ---- step/supervisor_order.c ---- */
 
-/* Returns true if all containers except sidecars have ended and will not run again, or an init
- * container has failed and will not run again. */
-bool supervisor_is_settled(const struct supervisor *supervisor);
+/* Returns true if the outcome of the pod is decided: all containers except sidecars have ended and
+ * will not run again, or an init container has failed and will not run again. The sidecars are then
+ * ended. */
+bool supervisor_has_outcome(const struct supervisor *supervisor);
 void supervisor_set_waiting(struct container_state *state, const char *reason, const char *message);
-/* Decides whether and when a container runs again after a run has ended. The `end` in its state
- * says how the run ended. `resumes` means that the pod was being paused when the earlier supervisor
- * was killed. */
+/* Decides whether and when a container runs again after a run has ended. state->end of the
+ * container says how the run ended. `resumes` means that the earlier supervisor was killed while it
+ * paused the pod. */
 void supervisor_decide_restart(struct supervisor *supervisor, size_t index, bool resumes);
-/* Starts the containers that are due. If another one is due later, *wake becomes that time if it is
- * earlier. Returns true if no container runs and this supervisor will start none. */
+/* Starts the containers that are due. If a container is due later and that time is earlier than
+ * *wake, *wake becomes that time. Returns true if no container runs and this supervisor will start
+ * none. */
 bool supervisor_start_due(struct supervisor *supervisor, int64_t *wake);
 
 /* ---- step/supervisor_stop.c ---- */
 
-/* Reads the order in <pod directory>/stop, and copies its reason to the pod's state. */
+/* Reads the order in <pod directory>/stop. If the pod's state has no reason to end yet, copies the
+ * reason of the order to it and records an event. */
 struct pod_stop supervisor_read_stop(struct supervisor *supervisor);
-/* Handles SIGTERM from the control process, or from init when the machine goes down. */
+/* Handles SIGTERM. `is_from_control` is true if the control process sent it, and false if init sent
+ * it because the machine goes down. */
 void supervisor_begin_stop(struct supervisor *supervisor, bool is_from_control);
 /* Reads the deadline, which the control process may have changed since the pod was planned. */
 void supervisor_read_deadline(struct supervisor *supervisor);
-/* Ends the pod when its deadline has passed; else *wake becomes the deadline if that is earlier. */
+/* Begins to end the pod if its deadline has passed. Otherwise *wake becomes the deadline if that is
+ * earlier. */
 void supervisor_check_deadline(struct supervisor *supervisor, int64_t *wake);
-/* Calls life_advance() for every container that runs, and ends the sidecars if
- * supervisor_is_settled(). *wake is a monotonic time here. */
+/* Calls life_advance() for every container that runs, and life_end() for the sidecars if
+ * supervisor_has_outcome(). *wake is a monotonic time here. */
 void supervisor_advance_lives(struct supervisor *supervisor, int64_t *wake);
 
 /* ---- step/supervisor_reap.c ---- */
 
-/* Reaps every child that has exited. */
+/* Reaps every child that has exited, and passes its exit status to the container, check or command
+ * that it ran for. */
 void supervisor_reap(struct supervisor *supervisor);
 
 #endif

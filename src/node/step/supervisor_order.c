@@ -14,8 +14,8 @@ void supervisor_set_waiting(struct container_state *state, const char *reason, c
     str_copy(state->message, sizeof(state->message), message);
 }
 
-/* Returns true if a main container has been started at least once. */
-static bool order_is_past_init(const struct supervisor *s)
+/* Returns true if a main container has been started at least once, even if the start failed. */
+static bool has_started_main(const struct supervisor *s)
 {
     for (size_t i = 0; i < s->state.count; i++)
         if (!s->spec.containers[i].init && (s->runs[i].pid || s->state.containers[i].end.known ||
@@ -24,7 +24,7 @@ static bool order_is_past_init(const struct supervisor *s)
     return false;
 }
 
-bool supervisor_is_settled(const struct supervisor *s)
+bool supervisor_has_outcome(const struct supervisor *s)
 {
     for (size_t i = 0; i < s->state.count; i++) {
         const struct container_state *state = &s->state.containers[i];
@@ -39,9 +39,9 @@ bool supervisor_is_settled(const struct supervisor *s)
     return true;
 }
 
-/* The message has the form "back-off 1m20s restarting failed container=main pod=…", with the delay
- * as Go formats it. */
-static void order_back_off(struct supervisor *s, size_t i, int64_t delay_ms)
+/* Sets the container to waiting for its back-off. The message has the form "back-off 1m20s
+ * restarting failed container=main pod=…", with the delay as Go formats it. */
+static void set_back_off(struct supervisor *s, size_t i, int64_t delay_ms)
 {
     const char *name = s->spec.containers[i].name;
     const char *pod = s->spec.identity ? s->spec.identity : s->spec.hostname;
@@ -69,9 +69,9 @@ void supervisor_decide_restart(struct supervisor *s, size_t i, bool resumes)
         pod_container_restart(&s->spec, spec), &spec->rules, spec->init && !spec->sidecar,
         exit_code, state->level, state->end.finished_ms - state->end.started_ms);
     if (pauses) {
-        /* The container did not end by its own fault, so it runs again without back-off. If the
-         * control process pauses the pod, every container that has not succeeded runs again. If the
-         * machine goes down, the policy decides. */
+        /* The end of a container while its pod is paused does not count as a crash, so the next run
+         * starts without back-off. If the control process pauses the pod, every container that has
+         * not succeeded runs again. If the machine goes down, the restart policy decides. */
         bool by_control = supervisor_state(s) != SUPERVISOR_SHUTDOWN;
         decision.restart = decision.restart || (by_control && state->end.exit_code != 0);
         decision.delay_ms = 0;
@@ -79,19 +79,19 @@ void supervisor_decide_restart(struct supervisor *s, size_t i, bool resumes)
     }
     state->level = decision.level;
     if ((supervisor_is_stopping(s) && !pauses) || !decision.restart ||
-        (spec->sidecar && supervisor_is_settled(s)))
+        (spec->sidecar && supervisor_has_outcome(s)))
         return;
     state->last = state->end;
     state->end = (struct container_end){0};
     state->restarts++;
     state->next_start_ms = state->last.finished_ms + decision.delay_ms;
     if (decision.delay_ms)
-        order_back_off(s, i, decision.delay_ms);
+        set_back_off(s, i, decision.delay_ms);
     else
         supervisor_set_waiting(state, "ContainerCreating", "");
 }
 
-static void order_tell_start(struct supervisor *s, size_t i, const struct err *err)
+static void record_start_event(struct supervisor *s, size_t i, const struct err *err)
 {
     const struct pod_container *spec = &s->spec.containers[i];
     if (err)
@@ -101,23 +101,24 @@ static void order_tell_start(struct supervisor *s, size_t i, const struct err *e
                                "Container image \"%s\" already present on machine", spec->image);
 }
 
-static void order_start(struct supervisor *s, size_t i)
+static void start_container(struct supervisor *s, size_t i)
 {
     struct err err = ERR_INIT;
     s->must_store = true;
     bool started = container_run_start(&s->runs[i], moment_wall_ms(), &err) == 0;
-    order_tell_start(s, i, started ? NULL : &err);
+    record_start_event(s, i, started ? NULL : &err);
     if (!started)
         supervisor_decide_restart(s, i, false);
 }
 
-/* Returns true if the next container may start: an init container must have succeeded, a sidecar
- * must have started, and the postStart hook of a main container must have ended. */
-static bool order_lets_next_start(const struct supervisor *s, size_t i)
+/* Returns true if container `i` lets the next container start. An init container must have
+ * succeeded. A sidecar must have started, unless main containers have started already. If a main
+ * container runs and has a postStart hook, the hook must have ended. */
+static bool next_may_start(const struct supervisor *s, size_t i)
 {
     const struct container_state *state = &s->state.containers[i];
     if (s->spec.containers[i].sidecar)
-        return state->started || order_is_past_init(s);
+        return state->started || has_started_main(s);
     if (s->spec.containers[i].init)
         return state->phase == CONTAINER_TERMINATED && state->end.exit_code == 0;
     return s->spec.containers[i].life.post_start.kind == HANDLER_NONE || !s->runs[i].pid ||
@@ -127,21 +128,21 @@ static bool order_lets_next_start(const struct supervisor *s, size_t i)
 bool supervisor_start_due(struct supervisor *s, int64_t *wake)
 {
     int64_t now = moment_wall_ms();
-    bool ended = true, open = true, settled = supervisor_is_settled(s);
+    bool ended = true, may_start = true, has_outcome = supervisor_has_outcome(s);
     for (size_t i = 0; i < s->state.count; i++) {
         struct container_state *state = &s->state.containers[i];
-        bool wanted = !supervisor_is_stopping(s) && !(settled && s->spec.containers[i].sidecar);
-        if (open && wanted && state->phase == CONTAINER_WAITING && !s->runs[i].pid &&
+        bool wanted = !supervisor_is_stopping(s) && !(has_outcome && s->spec.containers[i].sidecar);
+        if (may_start && wanted && state->phase == CONTAINER_WAITING && !s->runs[i].pid &&
             state->next_start_ms <= now)
-            order_start(s, i);
-        bool alive = s->runs[i].pid != 0;
-        bool waits = open && wanted && state->phase == CONTAINER_WAITING;
-        if (!alive && waits && state->next_start_ms < *wake)
+            start_container(s, i);
+        bool has_process = s->runs[i].pid != 0;
+        bool waits = may_start && wanted && state->phase == CONTAINER_WAITING;
+        if (!has_process && waits && state->next_start_ms < *wake)
             *wake = state->next_start_ms;
-        if (alive || waits)
+        if (has_process || waits)
             ended = false;
-        open = open && order_lets_next_start(
-                           s, i); /* if false, the containers after this one wait or never run */
+        /* If false, the containers after this one wait, or never run. */
+        may_start = may_start && next_may_start(s, i);
     }
     return ended;
 }

@@ -8,8 +8,9 @@
 
 #include <sys/wait.h>
 
-/* Kills all remaining processes of a container that has ended, but not the supervisor's children
- * for other containers. */
+/* In a pod without namespaces, kills all remaining processes of a container that has ended, but not
+ * the supervisor's children for other containers. With namespaces the kernel or step_share_sweep()
+ * has done it. */
 static void reap_leftovers(const struct supervisor *s, size_t ended)
 {
     pid_t others[POD_CONTAINERS_MAX * (1 + LIFE_CHILDREN_MAX) + STEP_CALLS_MAX];
@@ -25,9 +26,9 @@ static void reap_leftovers(const struct supervisor *s, size_t ended)
                                    count);
 }
 
-/* Finds the container that a child ran for. Returns NULL if the child was a container's first
- * process. A child that is in no list, such as an orphan or a timed-out probe, is attributed to the
- * only running container; if several run, the result is NULL. */
+/* Finds the container that a child ran for, to add its CPU time there. Returns NULL if the child
+ * was a container's first process. A child that is in no list, such as an orphan or a timed-out
+ * probe, is attributed to the only running container; if several run, the result is NULL. */
 static struct container_run *reap_find_container(struct supervisor *s, pid_t pid)
 {
     struct container_run *only = step_server_run_of(&s->server, pid);
@@ -53,9 +54,9 @@ void supervisor_reap(struct supervisor *s)
     int status;
     struct rusage used;
     for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &used)) > 0;) {
-        struct container_run *worked_for = reap_find_container(s, pid);
-        if (worked_for)
-            container_run_spend(worked_for, &used);
+        struct container_run *container = reap_find_container(s, pid);
+        if (container)
+            container_run_add_cpu_time(container, &used);
         if (step_share_reaped(&s->share, pid) || step_server_reaped(&s->server, pid, status))
             continue;
         for (size_t i = 0; i < s->state.count; i++) {
@@ -63,7 +64,8 @@ void supervisor_reap(struct supervisor *s)
             if (s->runs[i].pid != pid)
                 continue;
             reap_leftovers(s, i);
-            supervisor_read_container(s, i); /* its first report may not have been read */
+            supervisor_read_container(s,
+                                      i); /* a report that the program has started may be unread */
             container_run_reaped(&s->runs[i], status, moment_wall_ms());
             step_server_run_ended(&s->server, &s->runs[i]);
             if (!s->runs[i].is_up)

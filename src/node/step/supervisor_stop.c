@@ -13,7 +13,8 @@ static void stop_containers(struct supervisor *s, int64_t grace_ms)
 
 struct pod_stop supervisor_read_stop(struct supervisor *s)
 {
-    struct pod_stop stop = {.grace_ms = s->spec.grace_ms}; /* if no order could be stored */
+    struct pod_stop stop = {.grace_ms =
+                                s->spec.grace_ms}; /* kept if the order could not be stored */
     pod_stop_load(s->directory, &stop);
     if (stop.reason[0] && !s->state.reason[0]) {
         str_copy(s->state.reason, sizeof(s->state.reason), stop.reason);
@@ -24,15 +25,16 @@ struct pod_stop supervisor_read_stop(struct supervisor *s)
     return stop;
 }
 
-/* Returns the state that an order leads to. `is_from_control` is false for the SIGTERM that init
- * sends to each process when the machine goes down; that signal does not turn an earlier order of
- * the control process into a pause. */
+/* Returns the state in which the supervisor carries out the order. `is_from_control` is false for
+ * the SIGTERM that init sends to each process when the machine goes down. That signal does not
+ * replace an earlier order of the control process. */
 static enum supervisor_state stop_target(const struct supervisor *s, const struct pod_stop *stop,
                                          bool is_from_control)
 {
     enum supervisor_state now = supervisor_state(s);
     if (s->state.reason[0])
-        return SUPERVISOR_ENDING; /* a pod that was evicted or is past its deadline stays ended */
+        return SUPERVISOR_ENDING; /* a pod that was evicted or is past its deadline never runs again
+                                   */
     if (!is_from_control && (now == SUPERVISOR_RUNNING || now == SUPERVISOR_SHUTDOWN))
         return SUPERVISOR_SHUTDOWN;
     return stop->pause ? SUPERVISOR_PAUSING : SUPERVISOR_ENDING;
@@ -78,26 +80,27 @@ void supervisor_check_deadline(struct supervisor *s, int64_t *wake)
     stop_containers(s, s->spec.grace_ms);
 }
 
-/* While the pod ends, a sidecar ends only after all containers behind it in the list have ended. */
-static void stop_give_turns(struct supervisor *s, bool settled)
+/* Sends SIGTERM to the containers in LIFE_WAITING. While the pod ends, a sidecar gets it only after
+ * all containers that come later in the list have ended. */
+static void stop_terminate_waiting(struct supervisor *s, bool has_outcome)
 {
-    bool others = false;
+    bool later_runs = false;
     for (size_t i = s->state.count; i-- > 0;) {
-        if (!others || !(supervisor_is_stopping(s) || settled))
-            life_take_turn(&s->lives[i], moment_monotonic_ms());
-        others = others || s->runs[i].pid;
+        if (!later_runs || !(supervisor_is_stopping(s) || has_outcome))
+            life_terminate_waiting(&s->lives[i], moment_monotonic_ms());
+        later_runs = later_runs || s->runs[i].pid;
     }
 }
 
 void supervisor_advance_lives(struct supervisor *s, int64_t *wake)
 {
     int64_t now = moment_monotonic_ms();
-    bool settled = supervisor_is_settled(s);
+    bool has_outcome = supervisor_has_outcome(s);
     for (size_t i = 0; i < s->state.count; i++) {
-        if (settled && s->spec.containers[i].sidecar && !life_is_ending(&s->lives[i]))
+        if (has_outcome && s->spec.containers[i].sidecar && !life_is_ending(&s->lives[i]))
             life_end(&s->lives[i], s->spec.grace_ms, now);
         if (s->runs[i].pid)
             life_advance(&s->lives[i], now, wake);
     }
-    stop_give_turns(s, settled);
+    stop_terminate_waiting(s, has_outcome);
 }

@@ -20,7 +20,7 @@ int step_terminal_take(int *ret_master, struct err *err)
         return err_set_errno(err, errno, "cannot open the terminal");
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (dup2(terminal, fd) < 0)
-            return err_set_errno(err, errno, "cannot take the terminal");
+            return err_set_errno(err, errno, "cannot attach the terminal");
     close(terminal);
     if (!getenv("TERM"))
         setenv("TERM", "xterm", 1);

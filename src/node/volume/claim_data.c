@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Whether a pod uses the claim. Ephemeral volumes do not count: their claim exists until the pod
- * has ended, and no other claim shares their directory. */
+/* Returns true if the pod uses the claim. Ephemeral volumes do not count: their claim exists until
+ * the pod has ended, and no other claim shares their directory. */
 static bool uses_claim(const struct json *pod, const char *claim)
 {
     JSON_EACH (volume, json_at(pod, "spec", "volumes", NULL)) {
@@ -27,7 +27,8 @@ const char *claim_data_directory(const struct json *volume)
     return slash && str_is_dns_subdomain(slash + 1) ? slash + 1 : NULL;
 }
 
-/* Reads the two names of the annotation. They are checked because they become a path. */
+/* Reads the two names of the annotation. Returns false if one of them is not valid: both become
+ * parts of a path. */
 static bool split_place(struct arena *arena, const struct json *volume, const char **ret_namespace,
                         const char **ret_claim)
 {

@@ -15,7 +15,8 @@
 
 enum { MODE_DEFAULT = 0644, TOKEN_MAX = 64 * 1024, MAP_TEXT_MAX = 4 * 1024 * 1024 };
 
-struct filling {
+/* A volume while its files are gathered. */
+struct files_writing {
     struct arena *arena;
     const struct volume_context *context;
     const char *directory;
@@ -24,7 +25,7 @@ struct filling {
     struct err *err;
 };
 
-static int put_file(struct filling *f, const char *path, const char *data, size_t size,
+static int put_file(struct files_writing *f, const char *path, const char *data, size_t size,
                     int64_t mode)
 {
     return volume_set_add(&f->set, path, data, size, (mode_t)mode, f->err);
@@ -33,7 +34,7 @@ static int put_file(struct filling *f, const char *path, const char *data, size_
 /* ---- Config maps and secrets ---- */
 
 /* Adds one value of the object as a file. `encoded` means that the value is base64. */
-static int volume_files_put_value(struct filling *f, const struct json *value, bool encoded,
+static int volume_files_put_value(struct files_writing *f, const struct json *value, bool encoded,
                                   const char *path, int64_t mode)
 {
     const char *data = json_text(value);
@@ -50,7 +51,7 @@ static int volume_files_put_value(struct filling *f, const struct json *value, b
     return put_file(f, path, data, size, mode);
 }
 
-static int put_item(struct filling *f, const struct json *item, const struct json *object,
+static int put_item(struct files_writing *f, const struct json *item, const struct json *object,
                     const struct json *source, bool secret)
 {
     const char *key = json_get_string(item, "key", "");
@@ -68,8 +69,9 @@ static int put_item(struct filling *f, const struct json *item, const struct jso
                                   json_get_int(item, "mode", f->default_mode));
 }
 
-/* Adds the keys of a config map or secret: all, or those of `items`. */
-static int put_keys(struct filling *f, const struct json *source, const char *name, bool secret)
+/* Adds the keys of a config map or secret: those of `items`, or all keys if there are no items. */
+static int put_keys(struct files_writing *f, const struct json *source, const char *name,
+                    bool secret)
 {
     const struct json *object =
         node_objects_get(f->context->objects, secret ? &KUBE_SECRETS : &KUBE_CONFIGMAPS,
@@ -138,7 +140,7 @@ static const char *map_text(struct arena *arena, const struct json *map)
     return arena_strndup(arena, text.data, text.size);
 }
 
-static int downward_value(struct filling *f, const struct json *item, const char **ret)
+static int downward_value(struct files_writing *f, const struct json *item, const char **ret)
 {
     const struct pod_facts *facts = f->context->facts;
     const char *field = json_get_string(json_get(item, "fieldRef"), "fieldPath", "");
@@ -154,7 +156,7 @@ static int downward_value(struct filling *f, const struct json *item, const char
     return 0;
 }
 
-static int put_downward(struct filling *f, const struct json *source)
+static int put_downward(struct files_writing *f, const struct json *source)
 {
     JSON_EACH (item, json_get(source, "items")) {
         const char *value = NULL;
@@ -168,9 +170,9 @@ static int put_downward(struct filling *f, const struct json *source)
     return 0;
 }
 
-/* Returns the token that is in the volume already. A running pod keeps that token, because the
- * control process does not store it. */
-static const char *present_token(struct filling *f, const char *path)
+/* Returns the token that is in the volume already, or NULL. It is used if the control process,
+ * which does not store tokens, has none for a running pod. */
+static const char *present_token(struct files_writing *f, const char *path)
 {
     _cleanup_free_ char *file = mem_printf("%s/%s", f->directory, path);
     _cleanup_buf_ struct buf text;
@@ -178,7 +180,7 @@ static const char *present_token(struct filling *f, const char *path)
     return file_read(file, &text, NULL) < 0 ? NULL : arena_strndup(f->arena, text.data, text.size);
 }
 
-static int put_token(struct filling *f, const struct json *source)
+static int put_token(struct files_writing *f, const struct json *source)
 {
     const struct map *tokens = f->context->tokens;
     const char *path = json_get_string(source, "path", "");
@@ -186,11 +188,12 @@ static int put_token(struct filling *f, const struct json *source)
     if (!token)
         token = present_token(f, path);
     if (!token)
-        return err_set(f->err, ERR_NOT_FOUND, "the token of the service account is not there yet");
+        return err_set(f->err, ERR_NOT_FOUND,
+                       "the token of the service account has not been issued yet");
     return put_file(f, path, token, strlen(token), f->default_mode);
 }
 
-static int put_projected(struct filling *f, const struct json *projected)
+static int put_projected(struct files_writing *f, const struct json *projected)
 {
     JSON_EACH (source, json_get(projected, "sources")) {
         const struct json *config = json_get(source, "configMap");
@@ -218,19 +221,19 @@ static int put_projected(struct filling *f, const struct json *projected)
 
 /* ---- The kinds ---- */
 
-static int put_config_map(struct filling *f, const struct json *source)
+static int put_config_map(struct files_writing *f, const struct json *source)
 {
     return put_keys(f, source, json_get_string(source, "name", ""), false);
 }
 
-static int put_secret(struct filling *f, const struct json *source)
+static int put_secret(struct files_writing *f, const struct json *source)
 {
     return put_keys(f, source, json_get_string(source, "secretName", ""), true);
 }
 
 static const struct {
     const char *name;
-    int (*put)(struct filling *f, const struct json *source);
+    int (*put)(struct files_writing *f, const struct json *source);
 } KINDS[] = {
     {"configMap", put_config_map},
     {"secret", put_secret},
@@ -253,18 +256,19 @@ int volume_files_write(struct arena *arena, const struct volume_context *context
         const struct json *source = json_get(volume, KINDS[i].name);
         if (!source)
             continue;
-        struct filling filling = {.arena = arena,
-                                  .context = context,
-                                  .directory = directory,
-                                  .default_mode = json_get_int(source, "defaultMode", MODE_DEFAULT),
-                                  .set.arena = arena,
-                                  .err = err};
+        struct files_writing writing = {.arena = arena,
+                                        .context = context,
+                                        .directory = directory,
+                                        .default_mode =
+                                            json_get_int(source, "defaultMode", MODE_DEFAULT),
+                                        .set.arena = arena,
+                                        .err = err};
         char boot[BOOT_ID_MAX];
         int result = boot_id(boot, err);
-        filling.set.boot = boot;
-        result = result < 0 ? result : KINDS[i].put(&filling, source);
+        writing.set.boot = boot;
+        result = result < 0 ? result : KINDS[i].put(&writing, source);
         return result < 0 ? result
-                          : volume_set_publish(&filling.set, directory, context->group, err);
+                          : volume_set_publish(&writing.set, directory, context->group, err);
     }
     return err_set(err, ERR_INTERNAL, "this volume shows no files");
 }

@@ -20,10 +20,13 @@ static int group_give_file(int fd, const struct stat *info, int64_t group, bool 
         mode |= S_ISGID | ENTER_BITS;
     if ((info->st_gid != (gid_t)group && fchown(fd, (uid_t)-1, (gid_t)group) < 0) ||
         fchmod(fd, mode) < 0)
-        return err_set_errno(err, errno, "cannot give '%s' to group %lld", name, (long long)group);
+        return err_set_errno(err, errno, "cannot make '%s' accessible to group %lld", name,
+                             (long long)group);
     return 0;
 }
 
+/* Changes the files below the directory behind the descriptor `directory`, and closes the
+ * descriptor. */
 static int group_walk_tree(int directory, dev_t device, int64_t group, bool read_only, int depth,
                            struct err *err)
 {
@@ -39,8 +42,8 @@ static int group_walk_tree(int directory, dev_t device, int64_t group, bool read
         struct stat info;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
             continue;
-        /* O_NONBLOCK, because the pod may have created a FIFO here. FIFOs and similar files are
-         * skipped. */
+        /* O_NONBLOCK, because the pod may have created a FIFO here. Only directories and regular
+         * files are changed. */
         _cleanup_fd_ int fd =
             openat(dirfd(entries), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
         if (fd < 0 || fstat(fd, &info) < 0 || info.st_dev != device ||

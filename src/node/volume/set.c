@@ -20,7 +20,7 @@
 
 enum { NAME_MAX_SIZE = 128 };
 
-/* Whether the API allows the path inside a volume: it is relative and contains no "..". */
+/* Returns true if the API allows the path inside a volume: a relative path without "..". */
 static bool is_inner_path(const char *path)
 {
     if (!path[0] || path[0] == '/')
@@ -35,7 +35,7 @@ int volume_set_add(struct volume_set *set, const char *path, const char *data, s
                    mode_t mode, struct err *err)
 {
     if (!is_inner_path(path))
-        return err_set(err, ERR_INVALID, "'%s' is no path inside a volume", path);
+        return err_set(err, ERR_INVALID, "'%s' is not a path inside a volume", path);
     const struct volume_set_entry entry = {path, data, size, mode & 0777};
     for (size_t i = 0; i < set->count; i++) {
         if (str_eq(set->entries[i].path, path)) {
@@ -55,7 +55,7 @@ int volume_set_add(struct volume_set *set, const char *path, const char *data, s
     return 0;
 }
 
-/* Returns the checksum that identifies a set. It is the end of the name of the set's directory. */
+/* Returns the checksum that identifies a set. The name of the set's directory ends with it. */
 static uint64_t sum_of(const struct volume_set *set, int64_t group)
 {
     uint64_t sum = hash_fnv1a(HASH_FNV_START, &group, sizeof(group));
@@ -71,6 +71,7 @@ static uint64_t sum_of(const struct volume_set *set, int64_t group)
     return sum;
 }
 
+/* Writes the name of the set's directory, "..<time>.<sum>". */
 static void name_version(uint64_t sum, char ret[NAME_MAX_SIZE])
 {
     struct timespec now;
@@ -102,6 +103,7 @@ static int volume_set_write_entry(int version, const struct volume_set_entry *en
     return result < 0 ? err_wrap(err, "'%s'", path) : 0;
 }
 
+/* Writes the files of the set to the new directory `path`. */
 static int write_version(const struct volume_set *set, const char *path, int64_t group,
                          struct err *err)
 {
@@ -118,8 +120,8 @@ static int write_version(const struct volume_set *set, const char *path, int64_t
     return result < 0 ? result : volume_group_give(path, group, true, err);
 }
 
-/* Replaces the file, link or directory at this name by a link. A file or link is replaced
- * atomically. */
+/* Makes the link `name`, and replaces a file, link or directory of that name. A file or link is
+ * replaced atomically. */
 static int put_link(const char *directory, const char *name, const char *target, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/%s", directory, name);
@@ -146,6 +148,7 @@ static bool volume_set_is_shown(const struct volume_set *set, const char *name)
     return false;
 }
 
+/* Makes a link to "..data/<name>" for each name at the top of the set. */
 static int show_names(const struct volume_set *set, const char *directory, struct err *err)
 {
     for (size_t i = 0; i < set->count; i++) {

@@ -1,6 +1,6 @@
-/* Checks a directory of the machine that `up --share` gives to every pod; see node.h. Every pod can
- * change all files in it, so directories of the system, home directories and directories with
- * secrets are refused. */
+/* Implements node_share_find() of node.h: checks a directory of the machine that `up --share` gives
+ * to every pod. Every pod can change all files in it, so directories of the system, home
+ * directories and directories with secrets are refused. */
 #include "node/node.h"
 
 #include "base/cleanup.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Whether `path` is `directory` or below it. */
+/* Returns true if `path` is `directory` or below it. */
 static bool share_lies_in(const char *path, const char *directory)
 {
     size_t size = strlen(directory);
@@ -28,14 +28,16 @@ static const char *real_path(struct arena *arena, const char *path)
     return real ? arena_strdup(arena, real) : path;
 }
 
-/* Refuses directories that each pod has for itself, and directories of the system. */
+/* Refuses directories of which each pod has its own, and directories of the system. */
 static int check_system(const char *path, struct err *err)
 {
-    static const char *const OWN[] = {"/run", "/tmp", "/var/tmp"};
+    static const char *const PER_POD[] = {"/run", "/tmp", "/var/tmp"};
+    /* Refused themselves, but not the directories below them. */
     static const char *const SYSTEM[] = {"/", "/boot", "/home", "/opt", "/usr", "/var"};
+    /* Refused with everything below them. */
     static const char *const WHOLE[] = {"/dev", "/etc", "/proc", "/sys"};
-    for (size_t i = 0; i < ARRAY_SIZE(OWN); i++)
-        if (str_eq(path, OWN[i]))
+    for (size_t i = 0; i < ARRAY_SIZE(PER_POD); i++)
+        if (str_eq(path, PER_POD[i]))
             return err_set(err, ERR_INVALID,
                            "cannot share '%s': every pod has its own; share a directory below it",
                            path);
@@ -51,8 +53,8 @@ static int check_system(const char *path, struct err *err)
                         : 0;
 }
 
-/* Refuses the home directory. There a pod could change the shell's startup files and add keys, and
- * so act as the home's owner on the machine. */
+/* Refuses the home directory and the directories above it. There a pod could change the shell's
+ * startup files and add keys, and so act as the home's owner on the machine. */
 static int check_home(struct arena *arena, const char *path, const char *home, struct err *err)
 {
     if (!home || !share_lies_in(real_path(arena, home), path))

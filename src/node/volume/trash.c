@@ -1,4 +1,4 @@
-/* Removes data of volumes; see volume/trash.h. */
+/* Moves directories to the trash and removes them; see volume/trash.h. */
 #include "node/volume/trash.h"
 
 #include "base/cleanup.h"
@@ -15,7 +15,7 @@ struct trash {
     struct loop *loop;
     char *directory;
     struct emptying *emptying; /* the removal in progress, or NULL */
-    bool more;                 /* directories were added after the removal had begun */
+    bool has_new; /* directories were added after the removal had begun; it is then repeated */
 };
 
 struct emptying {
@@ -47,7 +47,7 @@ static void trash_start_emptying(struct trash *trash)
     emptying->trash = trash;
     emptying->directory = mem_strdup(trash->directory);
     trash->emptying = emptying;
-    trash->more = false;
+    trash->has_new = false;
     loop_work_start(trash->loop, &emptying->work);
 }
 
@@ -62,7 +62,7 @@ static void on_trash_emptied(struct loop_work *work)
     if (!trash)
         return;
     trash->emptying = NULL;
-    if (trash->more)
+    if (trash->has_new)
         trash_start_emptying(trash);
 }
 
@@ -101,7 +101,7 @@ bool trash_throw(struct trash *trash, const char *path, const char *name)
         return false;
     }
     if (trash->emptying)
-        trash->more = true;
+        trash->has_new = true;
     else
         trash_start_emptying(trash);
     return true;

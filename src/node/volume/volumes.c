@@ -21,13 +21,13 @@ int64_t volume_group_of(const struct json *pod, bool nested)
     return nested ? -1 : json_get_int(security, "fsGroup", -1);
 }
 
-/* Creates a directory in which every user may write, because the container may run as any user. No
- * other process can reach the directory. */
+/* Creates a directory in which every user may write, because the container may run as any user. The
+ * directories above it keep other users of the machine out. */
 static int make_open_directory(const char *path, struct err *err)
 {
     int result = file_make_dirs(path, 0755, err);
     if (result == 0 && chmod(path, 0777) < 0)
-        result = err_set_errno(err, errno, "cannot open '%s' to the pod", path);
+        result = err_set_errno(err, errno, "cannot make '%s' accessible to the pod", path);
     return result;
 }
 
@@ -38,7 +38,7 @@ char *volume_claim_path(struct arena *arena, const char *state_dir, const char *
 }
 
 /* Changes the group of all files in a directory of the cluster. fsGroupChangePolicy decides whether
- * this is done each time, or only if the group of the top directory differs. */
+ * this is done for each pod, or only if the group of the top directory differs. */
 static int give_group(const struct volume_context *context, const char *path, struct err *err)
 {
     const struct json *security = json_at(context->facts->pod, "spec", "securityContext", NULL);
@@ -49,22 +49,23 @@ static int give_group(const struct volume_context *context, const char *path, st
     return volume_group_give(path, context->group, false, err);
 }
 
-/* Finds the volume of a bound claim. A volume that was created for the claim has its data in the
- * claims' directory under the name `*ret_directory`, and `*ret_given` is NULL. For a volume that a
- * user created, `*ret_given` is its hostPath or local source. */
+/* Finds the persistent volume `name` of a bound claim. If a user created the volume,
+ * `*ret_user_source` becomes its hostPath or local source. If the engine created the volume for the
+ * claim, `*ret_user_source` becomes NULL, and `*ret_directory` becomes the name of the directory
+ * with the data (claim_data.h). */
 static int volumes_find_volume(const struct node_objects *objects, const char *name,
-                               const struct json **ret_given, const char **ret_directory,
+                               const struct json **ret_user_source, const char **ret_directory,
                                struct err *err)
 {
     const struct json *volume = node_objects_get(objects, &KUBE_PVS, "", name);
     const struct json *spec = json_get(volume, "spec");
     if (!volume)
         return err_set(err, ERR_NOT_FOUND, "persistentvolume \"%s\" not found", name);
-    *ret_given = json_get(spec, "hostPath");
-    if (!*ret_given)
-        *ret_given = json_get(spec, "local");
+    *ret_user_source = json_get(spec, "hostPath");
+    if (!*ret_user_source)
+        *ret_user_source = json_get(spec, "local");
     *ret_directory = claim_data_directory(volume);
-    if (!*ret_given && !*ret_directory)
+    if (!*ret_user_source && !*ret_directory)
         return err_set(err, ERR_INVALID,
                        "persistentvolume \"%s\" is not a directory of this machine: only hostPath "
                        "and local are supported",
@@ -91,7 +92,7 @@ static int check_claim(const struct json *claim, const char *name, struct err *e
 
 int volume_claim_find(struct arena *arena, const struct node_objects *objects,
                       const char *state_dir, const char *namespace_, const char *name,
-                      const char **ret_directory, bool *ret_made_here, struct err *err)
+                      const char **ret_directory, bool *ret_is_managed, struct err *err)
 {
     if (!str_is_dns_subdomain(name)) /* the name becomes part of a path */
         return err_set(err, ERR_INVALID, "'%s' is not a valid claim name", name);
@@ -100,14 +101,14 @@ int volume_claim_find(struct arena *arena, const struct node_objects *objects,
     if (result < 0)
         return result;
     const char *volume = json_get_string(json_get(claim, "spec"), "volumeName", "");
-    const struct json *given = NULL;
+    const struct json *user_source = NULL;
     const char *directory = name;
-    result = volume[0] ? volumes_find_volume(objects, volume, &given, &directory, err) : 0;
+    result = volume[0] ? volumes_find_volume(objects, volume, &user_source, &directory, err) : 0;
     if (result < 0)
         return result;
-    *ret_made_here = !given;
-    if (given)
-        return volume_host_path(arena, given, state_dir, ret_directory, err);
+    *ret_is_managed = !user_source;
+    if (user_source)
+        return volume_host_path(arena, user_source, state_dir, ret_directory, err);
     *ret_directory = volume_claim_path(arena, state_dir, namespace_, directory);
     return 0;
 }
@@ -115,11 +116,11 @@ int volume_claim_find(struct arena *arena, const struct node_objects *objects,
 static int prepare_claim_named(struct arena *arena, const struct volume_context *context,
                                const char *name, struct volume *ret, struct err *err)
 {
-    bool made_here = false;
+    bool is_managed = false;
     int result = volume_claim_find(arena, context->objects, context->state_dir,
                                    kube_meta_namespace(context->facts->pod), name, &ret->source,
-                                   &made_here, err);
-    if (result < 0 || !made_here)
+                                   &is_managed, err);
+    if (result < 0 || !is_managed)
         return result;
     result = make_open_directory(ret->source, err);
     return result < 0 ? result : give_group(context, ret->source, err);
@@ -132,8 +133,8 @@ static int prepare_claim(struct arena *arena, const struct volume_context *conte
     return prepare_claim_named(arena, context, json_get_string(source, "claimName", ""), ret, err);
 }
 
-/* Checks that the claim was created for this pod. Another claim of the same name may contain other
- * data. */
+/* Prepares the claim of an ephemeral volume. Checks that the claim was created for this pod:
+ * another claim of the same name may contain other data. */
 static int prepare_ephemeral(struct arena *arena, const struct volume_context *context,
                              const struct json *source, struct volume *ret, struct err *err)
 {
@@ -176,7 +177,8 @@ static const struct {
     {"ephemeral", prepare_ephemeral},
 };
 
-/* Suggests an alternative to a kind of volume that needs a server, a driver or a cloud. */
+/* Refuses a kind of volume that needs a server, a driver or a cloud, and suggests an alternative.
+ */
 static int refuse_kind(const char *kind, struct err *err)
 {
     const char *instead = "mount it on this machine and use hostPath, or copy the data into a "

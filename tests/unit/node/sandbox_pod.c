@@ -38,7 +38,7 @@ struct pod pod_make(const char *name, const char *address, const char *script)
     file_make_dirs(pod.directory, 0700, NULL);
     pod.spec = (struct pod_spec){
         .hostname = name,
-        .network = arena_strdup(pod.arena, node_namespaces_network(space)),
+        .network = arena_strdup(pod.arena, node_namespaces_holder_lock(space)),
         .address = address,
         .nested = node_namespaces_are_nested(space),
         .restart = RESTART_NEVER,

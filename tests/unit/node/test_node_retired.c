@@ -40,7 +40,7 @@ static void it_is_not_ready(void **state)
     assert_string_equal(json_get_string(ready, "lastTransitionTime", ""), "1970-01-01T00:00:01Z");
     assert_non_null(
         strstr(json_get_string(ready, "message", ""),
-               "remove it with 'kubectl drain node-3' and 'kubectl delete node node-3'"));
+               "remove the node with 'kubectl drain node-3' and 'kubectl delete node node-3'"));
     assert_string_equal(json_get_string(kube_condition_get(patch, "DiskPressure"), "status", ""),
                         "Unknown");
     /* The status is written once. */

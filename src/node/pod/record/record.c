@@ -1,4 +1,4 @@
-/* Reads and writes the text form of specs and states; see pod/record/record.h. */
+/* Writes and reads records; see pod/record/record.h. */
 #include "node/pod/record/record.h"
 
 #include <string.h>

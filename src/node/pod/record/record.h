@@ -1,7 +1,8 @@
-/* The text form of the files through which the control process and a pod's supervisor communicate:
- * one "key value" per line, with backslash and newline escaped in the value. The supervisor, a
- * small static program, can parse it, and a person can read it in an editor. The reader does not
- * trust its input. */
+/* Writes and reads the text form of the files and messages through which the control process and a
+ * pod's supervisor communicate. Each line is a record: "key value", with backslash and newline
+ * escaped in the value. A small static program such as the supervisor can parse this form, and a
+ * person can read it in an editor. The tables of the proxy and of the DNS responder have it too.
+ * The reader does not trust its input. */
 #ifndef TRAINYARD_NODE_POD_RECORD_RECORD_H
 #define TRAINYARD_NODE_POD_RECORD_RECORD_H
 
@@ -14,15 +15,17 @@
 void record_write(struct buf *buf, const char *key, const char *value);
 void record_write_int(struct buf *buf, const char *key, int64_t value);
 
-/* Reads the text in place: lines are split and unescaped inside the text, so keys and values are
- * valid as long as the text. The text must have a NUL byte after `size` bytes. */
+/* Reads the records of a text. The reader splits and unescapes lines inside the text, so it changes
+ * the text, and keys and values are valid as long as the text. A NUL byte must follow the `size`
+ * bytes of the text. */
 struct record_reader {
     char *at, *end;
-    unsigned line;
+    unsigned line; /* the number of the current line, from 1 */
 };
 
 void record_reader_init(struct record_reader *reader, char *text, size_t size);
-/* Returns 1 for a record, 0 at the end, or a negative code for a line that cannot be read. */
+/* Reads the next record. Returns 1, 0 at the end of the text, or a negative code if the line is not
+ * a record. */
 int record_next(struct record_reader *reader, const char **ret_key, char **ret_value,
                 struct err *err);
 

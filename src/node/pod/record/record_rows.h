@@ -1,6 +1,6 @@
 /* Reads and writes the fields of a struct as records (pod/record/record.h). A table has one row per
- * field with its key, type, offset and bounds. The same table serves the reader and the writer, so
- * that each key appears in the code only once. The records in the file have the order of the
+ * field, with its key, type, offset and bounds. The reader and the writer use the same table, so
+ * that each key appears in the code only once. The writer writes the records in the order of the
  * rows. */
 #ifndef TRAINYARD_NODE_POD_RECORD_RECORD_ROWS_H
 #define TRAINYARD_NODE_POD_RECORD_RECORD_ROWS_H
@@ -27,11 +27,12 @@ enum record_type {
 struct record_row {
     const char *key;
     enum record_type type;
-    size_t offset;    /* in the struct */
-    size_t size;      /* of RECORD_CHARS: bytes; of RECORD_WORD: the number of words */
-    int64_t min, max; /* of RECORD_INT and RECORD_INT64: bounds for the reader */
-    bool skips_empty; /* zero, false or "" is not written */
-    const char *const *words;
+    size_t offset;            /* in the struct */
+    size_t size;              /* of RECORD_CHARS: bytes; of RECORD_WORD: the number of words */
+    int64_t min, max;         /* of RECORD_INT and RECORD_INT64: bounds for the reader */
+    bool skips_empty;         /* a field that is zero, false or "" is not written */
+    const char *const *words; /* of RECORD_WORD: the word per value */
+    /* For RECORD_CUSTOM: the functions that read and write the field. */
     int (*read)(struct arena *arena, void *object, const char *value, struct err *err);
     void (*write)(const void *object, const char *key, struct buf *buf);
 };
@@ -46,7 +47,7 @@ struct record_table {
         array, sizeof(array) / sizeof((array)[0])                                                  \
     }
 
-/* Rows by type. `owner` is the struct, as in offsetof(). */
+/* Rows by type: field `member` of the struct type `owner` has the key `name`. */
 #define RECORD_ROW_TEXT(owner, member, name)                                                       \
     {                                                                                              \
         .key = name, .type = RECORD_TEXT, .offset = offsetof(owner, member)                        \

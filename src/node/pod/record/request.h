@@ -1,13 +1,13 @@
-/* The protocol between the control process and a pod's supervisor over the socket <pod
- * directory>/socket. A connection carries one request, then one or more answers; POD_REFUSED or
- * POD_ENDED is the last. Each message consists of records (pod/record/record.h) and may carry
- * descriptors (process/fd_message.h). The control process abandons a request by closing the
- * connection.
+/* Writes and parses the messages between the control process (pod/exec.c) and a pod's supervisor
+ * (step/server.c) over the socket <pod directory>/socket. A connection carries one request from the
+ * control process, then one or more answers from the supervisor; POD_REFUSED or POD_ENDED is the
+ * last. Each message consists of records (pod/record/record.h) and may carry descriptors
+ * (process/fd_message.h). The control process abandons a request by closing the connection.
  *
  *   exec    Runs a command in a container. The request carries the descriptors for the command's
  *           stdin, stdout and stderr in this order, without those that are not wanted. If a
- *           terminal is wanted, the request carries none, and POD_STARTED carries the terminal's
- *           master. POD_ENDED says how the command ended.
+ *           terminal is wanted, the request carries no descriptor, and POD_STARTED carries the
+ *           terminal's master. POD_ENDED says how the command ended.
  *   attach  Copies the container's output from now on, and gives access to its input. The request
  *           carries the descriptors for stdout and stderr, if they are wanted. POD_STARTED carries
  *           the descriptor to which the input is written, if it is wanted; it is the terminal's
@@ -36,10 +36,10 @@ struct pod_request {
     bool terminal;                /* for exec: one terminal serves all three streams */
 };
 
-/* Returns 0, or -ERR_TOO_LARGE if the arguments are too long. */
+/* Returns 0, or -ERR_TOO_LARGE if the message would be larger than POD_REQUEST_MAX. */
 int pod_request_write(const struct pod_request *request, struct buf *buf, struct err *err);
-/* Modifies `text`, to which the strings of the request point: it must live as long as the
- * request. */
+/* Parses `text`, and changes it in place. The strings of the request point into `text`, so it must
+ * live as long as the request. A NUL byte must follow its `size` bytes. */
 int pod_request_parse(struct arena *arena, char *text, size_t size, struct pod_request *ret,
                       struct err *err);
 
@@ -47,12 +47,13 @@ enum pod_answer_kind { POD_STARTED, POD_REFUSED, POD_ENDED };
 
 struct pod_answer {
     enum pod_answer_kind kind;
-    struct err why;                /* for POD_REFUSED */
+    struct err why;                /* for POD_REFUSED: why the request was refused */
     int exit_code;                 /* for POD_ENDED; 128 + signal if a signal ended the command */
     char message[ERR_MESSAGE_MAX]; /* for POD_ENDED: why the command never ran, or "" */
 };
 
 void pod_answer_write(const struct pod_answer *answer, struct buf *buf);
+/* Parses `text`, and changes it in place. A NUL byte must follow its `size` bytes. */
 int pod_answer_parse(char *text, size_t size, struct pod_answer *ret, struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* Builds the supervisor's orders, and stores and loads their file; see pod/record/spec.h. Their
- * text form is in pod/record/spec_text.c. */
+/* Builds a pod's spec in memory, and stores and loads its file; see pod/record/spec.h.
+ * pod/record/spec_text.c has the text form. */
 #include "node/pod/record/spec.h"
 
 #include "base/cleanup.h"
@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-/* Returns room for `wanted` items and keeps the existing ones. */
+/* Returns an array with room for at least `wanted` items, which contains the `count` existing
+ * items. Updates `*capacity`. */
 static void *spec_grow_list(struct arena *arena, void *items, size_t count, size_t wanted,
                             size_t *capacity, size_t size)
 {

@@ -1,5 +1,5 @@
-/* Reads and writes the text form of the supervisor's orders; see pod/record/spec.h. Every key is
- * one row of a table. */
+/* Reads and writes the text form of a pod's spec; see pod/record/spec.h. Every field is one row of
+ * a table. The keys KEY_… begin the part of a container, a mount or a volume in memory. */
 #include "node/pod/record/spec.h"
 
 #include "base/mem.h"
@@ -126,7 +126,7 @@ static const struct record_row MOUNT_ROWS[] = {
 };
 static const struct record_table MOUNT_TABLE = RECORD_TABLE(MOUNT_ROWS);
 
-/* Keys that open a part of the spec: the records that follow belong to it. */
+/* Keys of records that begin a part of the spec. The records that follow belong to this part. */
 #define KEY_CONTAINER      "container"
 #define KEY_INIT_CONTAINER "init"
 #define KEY_MOUNT          "mount"
@@ -158,7 +158,7 @@ void pod_spec_write(const struct pod_spec *spec, struct buf *buf)
 
 /* ---- Reading ---- */
 
-/* The position of the reader: each pointer is NULL until its part of the text is open. */
+/* The objects that the next records belong to. A pointer is NULL if no part of its kind is open. */
 struct spec_reader {
     struct arena *arena;
     struct pod_spec *spec;
@@ -183,7 +183,7 @@ static int spec_open_container(struct spec_reader *reader, const char *name, boo
     return 0;
 }
 
-/* Returns 0, 1 if the key opens no part, or a negative code. */
+/* Returns 0 if the record begins a part, 1 if it does not, or a negative code. */
 static int spec_open_part(struct spec_reader *reader, const char *key, const char *value,
                           struct err *err)
 {
@@ -202,7 +202,7 @@ static int spec_open_part(struct spec_reader *reader, const char *key, const cha
     return 1;
 }
 
-/* Stores the record in the innermost open part whose table has the key. */
+/* Stores the record in the object whose table has the key: first the mount, last the pod. */
 static int spec_read_record(struct spec_reader *reader, const char *key, const char *value,
                             struct err *err)
 {

@@ -1,5 +1,5 @@
-/* Changes the state of a pod in memory, and stores and loads its file; see pod/record/state.h. Its
- * text form is in pod/record/state_text.c. */
+/* Changes the state of a pod in memory, and stores and loads its file; see pod/record/state.h.
+ * pod/record/state_text.c has the text form. */
 #include "node/pod/record/state.h"
 
 #include "base/mem.h"

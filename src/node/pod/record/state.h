@@ -1,6 +1,6 @@
-/* The state of a pod's containers. The supervisor writes it to <pod directory>/state at each
- * change. It writes a new file and renames it over the old one. The control process and the next
- * supervisor read it. */
+/* The state of a pod's containers, in the file <pod directory>/state. At each change the supervisor
+ * writes a new file and renames it over the old file, so that a reader never sees half a state. The
+ * control process and the next supervisor read the file. */
 #ifndef TRAINYARD_NODE_POD_RECORD_STATE_H
 #define TRAINYARD_NODE_POD_RECORD_STATE_H
 
@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 enum {
-    /* Bytes of the file. Per container there is room for two escaped termination messages, of this
-     * run and of the run before, and for all other records. */
+    /* Limit of the state file in bytes. It has room for the largest state: per container two
+     * escaped termination messages, of this run and of the previous run, and all other records. */
     POD_STATE_MAX = 2 * 1024 * 1024,
     POD_REASON_MAX = 64,
     POD_IMAGE_MAX = 512,
@@ -27,7 +27,7 @@ enum container_phase { CONTAINER_WAITING, CONTAINER_RUNNING, CONTAINER_TERMINATE
 struct container_end {
     bool known; /* false if no run has ended; the other fields are then empty */
     int exit_code;
-    int signal; /* the signal that ended it, or 0 */
+    int signal; /* the signal that ended the run, or 0 */
     int64_t started_ms, finished_ms;
     char reason[POD_REASON_MAX]; /* "Completed", "Error", "OOMKilled", "StartError", … */
     char message[POD_TERMINATION_MESSAGE_MAX + 1];
@@ -38,22 +38,24 @@ struct container_state {
     char image[POD_IMAGE_MAX];         /* as the spec names it */
     char image_id[POD_REASON_MAX * 2]; /* "sha256:…", or "" if the image has no ID */
     enum container_phase phase;
-    char reason[POD_REASON_MAX]; /* while waiting: why, such as "CrashLoopBackOff" */
-    char message[POD_MESSAGE_MAX];
-    int64_t started_ms;    /* while running: the wall time of the start */
+    char reason[POD_REASON_MAX];   /* while waiting: why, such as "CrashLoopBackOff" */
+    char message[POD_MESSAGE_MAX]; /* while waiting: details of the reason */
+    int64_t started_ms;            /* while running: the wall time of the start */
     int64_t next_start_ms; /* while waiting: the earliest wall time of the next start, or 0 */
     int64_t pid;           /* the sandbox's first process; 0 if none runs */
-    int64_t restarts;      /* the number, from 0, of the run that runs, has ended or starts next */
-    int level;             /* the level of the restart back-off */
-    bool started, ready;   /* the results of its probes, while it runs */
+    /* Kubernetes' restart count: the index, from 0, of the current run; while waiting, of the next
+     * run. */
+    int64_t restarts;
+    int level;                 /* restarts since the back-off was reset; sets the next delay */
+    bool started, ready;       /* while running: the results of the startup and readiness probes */
     struct container_end end;  /* while terminated: how this run ended */
     struct container_end last; /* how the run before this one ended */
 };
 
 /* An event that the control process is to create for the pod. */
 struct pod_event {
-    int64_t number; /* one more than that of the event before, also across supervisors; 0 means no
-                       event */
+    /* Grows by 1 per event, and goes on when a new supervisor takes over. 0: no event. */
+    int64_t number;
     bool is_warning;
     char container[64]; /* the container that the event is about; "" means the whole pod */
     char reason[POD_REASON_MAX];
@@ -77,6 +79,7 @@ void pod_state_release(struct pod_state *state); /* safe on zeroed memory, and t
 /* Moves the parts that concern the whole pod from an earlier state to this one: whether and why the
  * pod is finished, and its events. */
 void pod_state_inherit(struct pod_state *state, struct pod_state *earlier);
+/* Appends a waiting container. The pointer is valid until the next call. */
 struct container_state *pod_state_add(struct pod_state *state, const char *name);
 struct container_state *pod_state_find(const struct pod_state *state, const char *name);
 
@@ -91,12 +94,12 @@ struct pod_event *pod_state_add_event(struct pod_state *state, int64_t number);
 const struct pod_event *pod_state_event(const struct pod_state *state, int64_t number);
 
 void pod_state_write(const struct pod_state *state, struct buf *buf);
-/* Returns 0; the caller releases the state. On failure returns a negative code and leaves `ret`
- * untouched. */
+/* Parses `text`, and changes it in place; a NUL byte must follow its `size` bytes. The caller
+ * releases the state. On failure returns a negative code and leaves `ret` untouched. */
 int pod_state_parse(char *text, size_t size, struct pod_state *ret, struct err *err);
 
-/* Load the state from <directory>/state and store it there. pod_state_load() returns -ERR_NOT_FOUND
- * if no state was written yet. pod_state_store() waits for the disk. */
+/* pod_state_load() reads <directory>/state. It returns -ERR_NOT_FOUND if the file does not exist.
+ * pod_state_store() replaces the file and waits until the new file is on the disk. */
 int pod_state_load(const char *directory, struct pod_state *ret, struct err *err);
 int pod_state_store(const char *directory, const struct pod_state *state, struct err *err);
 /* Like pod_state_store(), but does not wait for the disk. Used for results of probes, which the

@@ -1,5 +1,5 @@
-/* Reads and writes the text form of a pod's state; see pod/record/state.h. Every key is one row of
- * a table. */
+/* Reads and writes the text form of a pod's state; see pod/record/state.h. Every field is one row
+ * of a table. The keys KEY_… open the part of an event, a container or an end. */
 #include "node/pod/record/state.h"
 
 #include "base/mem.h"
@@ -30,6 +30,7 @@ static const struct record_row POD_ROWS[] = {
 };
 static const struct record_table POD_TABLE = RECORD_TABLE(POD_ROWS);
 
+/* The keys say "news" because the supervisors of running pods may be of an older version. */
 static const struct record_row EVENT_ROWS[] = {
     RECORD_ROW_BOOL(struct pod_event, is_warning, "news-warning"),
     RECORD_ROW_CHARS(struct pod_event, container, "news-container"),
@@ -38,7 +39,7 @@ static const struct record_row EVENT_ROWS[] = {
 };
 static const struct record_table EVENT_TABLE = RECORD_TABLE(EVENT_ROWS);
 
-/* Also sets `started` and `ready` from the phase, because a supervisor of a version without probes
+/* Reads the phase. Sets `started` and `ready` too, because a supervisor of a version without probes
  * writes neither is-started nor is-ready. If these records exist, they come after the phase and
  * replace the values. */
 static int state_read_phase(struct arena *arena, void *object, const char *value, struct err *err)
@@ -89,8 +90,9 @@ static const struct record_table END_TABLE = RECORD_TABLE(END_ROWS);
 #define KEY_EVENT     "news"
 #define KEY_CONTAINER "container"
 #define KEY_END       "end"
-#define END_NOW       "now" /* values of KEY_END */
-#define END_LAST      "last"
+/* The values of KEY_END: how this run ended, and how the previous run ended. */
+#define END_NOW  "now"
+#define END_LAST "last"
 
 /* ---- Writing ---- */
 
@@ -129,7 +131,8 @@ void pod_state_write(const struct pod_state *state, struct buf *buf)
 
 /* ---- Reading ---- */
 
-/* The position of the reader: each pointer is NULL until its part of the text is open. */
+/* The objects that the next records belong to. A pointer is NULL before the first part of its
+ * kind. */
 struct state_reader {
     struct pod_state *state;
     struct pod_event *event;
@@ -137,7 +140,7 @@ struct state_reader {
     struct container_end *end;
 };
 
-/* Returns 0, 1 if the key opens no part, or a negative code. */
+/* Returns 0 if the key opens a part, 1 if it does not, or a negative code. */
 static int state_open_part(struct state_reader *reader, const char *key, const char *value,
                            struct err *err)
 {

@@ -1,4 +1,4 @@
-/* Writes and reads the files that say how and when a pod ends; see pod/record/stop.h. */
+/* Writes and reads the stop request and the changed deadline; see pod/record/stop.h. */
 #include "node/pod/record/stop.h"
 
 #include "base/mem.h"
@@ -24,6 +24,7 @@ static const struct record_row STOP_ROWS[] = {
 };
 static const struct record_table STOP_TABLE = RECORD_TABLE(STOP_ROWS);
 
+/* The names of the mark files. */
 static const char PAUSED[] = "paused", EVICTED[] = "evicted", DELETED[] = "deleted";
 
 static void stop_mark(const char *directory, const char *name)
@@ -61,7 +62,7 @@ int pod_stop_store(const char *directory, const struct pod_stop *stop, struct er
     return file_replace(path, text.data, text.size, 0600, err);
 }
 
-static int stop_load_order(const char *directory, struct pod_stop *ret, struct err *err)
+static int stop_load_request(const char *directory, struct pod_stop *ret, struct err *err)
 {
     _cleanup_free_ char *path = mem_printf("%s/stop", directory);
     _cleanup_buf_ struct buf text;
@@ -84,14 +85,14 @@ static int stop_load_order(const char *directory, struct pod_stop *ret, struct e
 
 void pod_stop_load(const char *directory, struct pod_stop *ret)
 {
-    (void)stop_load_order(directory, ret, NULL);
+    (void)stop_load_request(directory, ret, NULL);
     ret->pause = stop_is_marked(directory, PAUSED);
     ret->deleted = stop_is_marked(directory, DELETED);
     if (!ret->reason[0] && stop_is_marked(directory, EVICTED)) {
         str_copy(ret->reason, sizeof(ret->reason), "Evicted");
         str_copy(ret->message, sizeof(ret->message),
-                 "The pod used more of the disk than it may. What it was could not be written "
-                 "down: there was no room for it. ");
+                 "The pod exceeded a disk limit. The exceeded limit could not be recorded, because "
+                 "the disk was full. ");
     }
 }
 

@@ -1,38 +1,45 @@
-/* The files in a pod's directory by which the control process tells the supervisor how and when to
- * end the pod. */
+/* Writes and reads the files in a pod's directory by which the control process tells the supervisor
+ * how and when to end the pod: the stop request, and a changed deadline. */
 #ifndef TRAINYARD_NODE_POD_RECORD_STOP_H
 #define TRAINYARD_NODE_POD_RECORD_STOP_H
 
 #include "node/pod/record/state.h"
 
-/* The order to end a pod, in <directory>/stop. It is written before the supervisor is signalled. */
+/* The stop request: how to end the pod. The control process writes it to <directory>/stop before it
+ * calls pod_stop_tell(). */
 struct pod_stop {
     int64_t grace_ms; /* time between SIGTERM and SIGKILL */
-    bool pause;       /* the cluster stops, or runs without the pod's node: containers that have not
-                         succeeded run again later */
-    bool deleted; /* the pod's object is deleted: its supervisor exits even if the disk has no room
-                     for the last state */
+    /* The cluster stops, or runs without the pod's node. The containers that have not succeeded run
+     * again when the pod continues. */
+    bool pause;
+    /* The pod's object is deleted. The supervisor exits even if the disk has no room for the last
+     * state. */
+    bool deleted;
     /* Why the whole pod ends: "Evicted"; or "". */
     char reason[POD_REASON_MAX], message[POD_MESSAGE_MAX];
 };
-/* Writes the order. Does not wait for the disk, because no supervisor that reads it outlives a
- * crash of the machine. A pause, an eviction and a deletion are also marked by an empty file,
- * because it can be created on a full disk. */
+/* Writes the stop request. Does not wait for the disk, because the supervisor that reads the
+ * request does not outlive a crash of the machine. Also creates an empty mark file for a pause, an
+ * eviction and a deletion, because an empty file can often be created even if the disk is full. */
 int pod_stop_store(const char *directory, const struct pod_stop *stop, struct err *err);
-/* Reads the order. `pause` and `deleted` are set from the mark files. If the order could not be
- * stored, the other fields keep their values, but the reason becomes "Evicted" if an eviction is
- * marked. */
+/* Reads the stop request. If its file cannot be read, the grace period, the reason and the message
+ * in `ret` stay as they are. Sets `pause` and `deleted` from the mark files. If the reason is empty
+ * and an eviction is marked, sets it to "Evicted". */
 void pod_stop_load(const char *directory, struct pod_stop *ret);
-void pod_pause_clear(const char *directory); /* removes the mark of a pause: the pod runs again */
-/* Sends SIGTERM to the supervisor with the si_code SI_QUEUE, so that the supervisor can distinguish
- * it from the SIGTERM that init sends to every process when the machine goes down.
- * pod_stop_is_told() returns true for that si_code. */
+/* Removes the mark file of a pause. The supervisor calls it when the pod runs again. */
+void pod_pause_clear(const char *directory);
+/* Sends SIGTERM to the supervisor, which then reads the stop request. The signal has the si_code
+ * SI_QUEUE. By that the supervisor can distinguish it from the SIGTERM that init sends to every
+ * process when the machine goes down. */
 void pod_stop_tell(int supervisor_pidfd);
+/* Returns whether a SIGTERM with this si_code comes from pod_stop_tell(). */
 bool pod_stop_is_told(int signal_code);
 
-/* The file <directory>/deadline contains the wall time at which the supervisor begins to end the
- * pod. It exists only if that time was changed after the pod was planned. The control process
- * writes the file and sends SIGHUP to the supervisor. */
+/* The file <directory>/deadline contains the wall time at which the supervisor must start to end
+ * the pod. It exists only if that time was changed after the pod was planned. After
+ * pod_deadline_store() the control process sends SIGHUP to the supervisor, which calls
+ * pod_deadline_load(). Loading returns -ERR_NOT_FOUND if the file does not exist, and then leaves
+ * the output untouched. */
 int pod_deadline_store(const char *directory, int64_t wall_ms, struct err *err);
 int pod_deadline_load(const char *directory, int64_t *ret_wall_ms, struct err *err);
 

@@ -1,7 +1,8 @@
-/* Provides egress for an ordinary user: runs pasta or slirp4netns for the pod network. This process
- * lives as long as the program and holds the lock by which a later control process finds it. The
- * program runs in a PID namespace whose first process belongs to trainyard-step. So the kernel
- * kills the program with this process, even if the program has become a daemon. */
+/* Implements the mode way-out: provides egress for an ordinary user by running pasta or slirp4netns
+ * ("the program") for the pod network. This process lives as long as the program and holds the lock
+ * by which a later control process finds it. The program runs in a PID namespace whose first
+ * process belongs to trainyard-step. So the kernel kills the program with this process, even if the
+ * program has become a daemon. */
 #include "node/step/step.h"
 
 #include "node/network/egress.h"
@@ -27,7 +28,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LOOK_MS = 20, READY_MS = 10 * 1000, LOG_MAX = 64 * 1024 };
+enum { POLL_MS = 20, READY_MS = 10 * 1000, LOG_MAX = 64 * 1024 };
 
 static const char CIDR[] = "--cidr=" EGRESS_RANGE "/24";
 
@@ -45,10 +46,11 @@ static const char *const SLIRP[] = {
     "--netns-type=path", NULL,
 };
 
-/* Bind-mounts the network namespace to a file, in this process's own mount namespace. The program
+/* Bind-mounts the network namespace on a file, in a mount namespace of this process. The program
  * cannot open the namespace at /proc/PID/ns of the holder, because it first drops the right to
  * inspect the holder. */
-static int show_network(const char *holder, const char *point, int *ret_netlink_fd, struct err *err)
+static int egress_helper_mount_network(const char *holder, const char *mount_point,
+                                       int *ret_netlink_fd, struct err *err)
 {
     _cleanup_fd_ int pidfd = -1;
     char path[64];
@@ -60,21 +62,21 @@ static int show_network(const char *holder, const char *point, int *ret_netlink_
     if (result < 0)
         return result;
     snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)pid);
-    _cleanup_fd_ int file = open(point, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    _cleanup_fd_ int file = open(mount_point, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0)
-        return err_set_errno(err, errno, "cannot make '%s'", point);
+        return err_set_errno(err, errno, "cannot make '%s'", mount_point);
     if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 ||
-        mount(path, point, NULL, MS_BIND, NULL) < 0)
-        return err_set_errno(err, errno, "cannot show the pod network to a program");
+        mount(path, mount_point, NULL, MS_BIND, NULL) < 0)
+        return err_set_errno(err, errno, "cannot mount the pod network for the egress program");
     return 0;
 }
 
-/* Sends the output to a log, because neither the program nor its parent may keep the pipe to the
- * starting process open. */
-static void egress_helper_redirect_output(const char *point)
+/* Redirects stdout and stderr to a log file, because neither the program nor its parent may keep
+ * the pipe to the starting process open. */
+static void egress_helper_redirect_output(const char *mount_point)
 {
     char path[PATH_MAX];
-    if ((size_t)snprintf(path, sizeof(path), "%s.log", point) >= sizeof(path))
+    if ((size_t)snprintf(path, sizeof(path), "%s.log", mount_point) >= sizeof(path))
         return;
     int log = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (log < 0)
@@ -83,7 +85,7 @@ static void egress_helper_redirect_output(const char *point)
     dup2(log, STDERR_FILENO);
 }
 
-static void run_program(const char *program, const char *point)
+static void run_program(const char *program, const char *mount_point)
 {
     signal(SIGPIPE, SIG_DFL); /* the default, which pasta requires */
     const char *arguments[64] = {program};
@@ -92,7 +94,7 @@ static void run_program(const char *program, const char *point)
     size_t count = 1;
     for (const char *const *each = is_pasta ? PASTA : SLIRP; *each; each++)
         arguments[count++] = *each;
-    arguments[count++] = point;
+    arguments[count++] = mount_point;
     if (!is_pasta)
         arguments[count++] = EGRESS_LINK;
     execv(program, (char *const *)arguments);
@@ -102,44 +104,44 @@ static void run_program(const char *program, const char *point)
 
 /* Runs as the first process of the PID namespace. When it ends, the kernel kills all processes of
  * the namespace. */
-static void run_first(const char *program, const char *point)
+static void run_first(const char *program, const char *mount_point)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    egress_helper_redirect_output(point);
+    egress_helper_redirect_output(mount_point);
     pid_t child = fork();
     if (child == 0)
-        run_program(program, point);
+        run_program(program, mount_point);
     while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
         ;
     _exit(1);
 }
 
 /* Waits until the program has created its link in the pod network. Returns false if the program
- * ends or the time is over. */
+ * ends first, or if READY_MS have passed. */
 static bool wait_for_link(int netlink_fd, pid_t first)
 {
-    for (int waited = 0; waited < READY_MS; waited += LOOK_MS) {
+    for (int waited = 0; waited < READY_MS; waited += POLL_MS) {
         if (netlink_link_exists(netlink_fd, EGRESS_LINK))
             return true;
         if (waitpid(first, NULL, WNOHANG) != 0)
             return false;
-        (void)poll(NULL, 0, LOOK_MS);
+        (void)poll(NULL, 0, POLL_MS);
     }
     return false;
 }
 
 /* Prints the last line of the program's output, which usually says why it failed. */
-static void egress_helper_complain(const char *program, const char *point)
+static void egress_helper_complain(const char *program, const char *mount_point)
 {
     char path[PATH_MAX];
     _cleanup_buf_ struct buf text;
     buf_init(&text, LOG_MAX);
-    if ((size_t)snprintf(path, sizeof(path), "%s.log", point) < sizeof(path))
+    if ((size_t)snprintf(path, sizeof(path), "%s.log", mount_point) < sizeof(path))
         (void)file_read(path, &text, NULL);
     while (text.size > 0 && text.data[text.size - 1] == '\n')
         text.data[--text.size] = '\0';
     const char *line = strrchr(text.data, '\n');
-    fprintf(stderr, "'%s' sets up no egress: %s\n", program, line ? line + 1 : text.data);
+    fprintf(stderr, "'%s' did not set up egress: %s\n", program, line ? line + 1 : text.data);
 }
 
 int step_egress(int argc, char **argv)
@@ -151,7 +153,7 @@ int step_egress(int argc, char **argv)
         return 2;
     }
     if (step_detach(&err) < 0 || process_lock_take(argv[1], &lock, &err) < 0 ||
-        show_network(argv[0], argv[2], &inside, &err) < 0) {
+        egress_helper_mount_network(argv[0], argv[2], &inside, &err) < 0) {
         fprintf(stderr, "%s\n", err.message);
         return 1;
     }

@@ -5,7 +5,7 @@
 #include <sys/epoll.h>
 #include <time.h>
 
-enum { EVENTS_A_TURN = 256 };
+enum { EVENTS_PER_TURN = 256 };
 
 bool epoll_watch_set(int epoll_fd, int fd, struct epoll_watch *watch, uint32_t events)
 {
@@ -28,8 +28,8 @@ void epoll_watch_unset(int epoll_fd, int fd, struct epoll_watch *watch)
 
 void epoll_watch_turn(int epoll_fd, int timeout_ms, const sigset_t *mask)
 {
-    struct epoll_event events[EVENTS_A_TURN];
-    int count = epoll_pwait(epoll_fd, events, EVENTS_A_TURN, timeout_ms, mask);
+    struct epoll_event events[EVENTS_PER_TURN];
+    int count = epoll_pwait(epoll_fd, events, EVENTS_PER_TURN, timeout_ms, mask);
     for (int i = 0; i < count; i++) {
         struct epoll_watch *watch = events[i].data.ptr;
         watch->on_event(watch, events[i].events);

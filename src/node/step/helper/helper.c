@@ -1,6 +1,6 @@
-/* Functions for the helpers that outlive the control process: to detach from the starting process,
- * to report that the helper is ready, and to handle SIGHUP, which says that its table has
- * changed. */
+/* Implements what the modes of step/step.h that outlive the control process share. They detach from
+ * the starting process, report that they are ready, and handle SIGHUP, which says that their table
+ * has changed. */
 #include "node/step/step.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static void on_hangup(int signal)
 int step_detach(struct err *err)
 {
     if (close_range(STDERR_FILENO + 1, ~0U, 0) < 0 || (setsid() < 0 && errno != EPERM))
-        return err_set_errno(err, errno, "cannot leave the starter");
+        return err_set_errno(err, errno, "cannot detach from the starting process");
     struct sigaction hangup;
     /* SIGHUP must not kill a helper that has no handler for it. */
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler == SIG_DFL)
@@ -44,9 +44,9 @@ void step_sighup_block(sigset_t *ret_mask)
 
 bool step_sighup_take(void)
 {
-    bool heard = hung_up;
+    bool came = hung_up;
     hung_up = 0;
-    return heard;
+    return came;
 }
 
 void step_report_ready(void)

@@ -1,7 +1,7 @@
-/* The holder: keeps the cluster's namespaces alive while no pod runs and no control process lives,
- * and creates the bridge to which the pods' links are attached. A holder that replaces a killed
- * one joins the existing network instead. It writes "ready" to stdout when the network exists, and
- * then sleeps until it is killed. */
+/* Implements the mode hold. The holder keeps the namespaces of the pod network alive while no pod
+ * runs and no control process lives, and creates the bridge to which the pods' links are attached.
+ * A holder that replaces a killed holder joins the existing network instead. The holder writes
+ * "ready" to stdout when the network exists, and then sleeps until it is killed. */
 #include "node/step/step.h"
 
 #include "node/network/netlink.h"
@@ -21,7 +21,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-static int lay_network(struct err *err)
+static int create_network(struct err *err)
 {
     if (unshare(CLONE_NEWNET) < 0)
         return err_set_errno(err, errno, "cannot make a network namespace");
@@ -42,10 +42,11 @@ static int lay_network(struct err *err)
         (result = netlink_address_add(fd, POD_NETWORK_BRIDGE, gateway, POD_NETWORK_PREFIX, err)) ==
             0)
         result = netlink_link_up(fd, POD_NETWORK_BRIDGE, err);
-    /* This namespace forwards packets that leave the cluster and, in a transparent network, packets
-     * from pod to pod. Failures are ignored, because the cluster works without both. */
+    /* This namespace forwards packets that leave the cluster and, in a transparent network
+     * (network/transparent.h), packets from pod to pod. Failures are ignored, because the cluster
+     * works without both. */
     if (result == 0 && file_write_into("/proc/sys/net/ipv4/ip_forward", "1\n", NULL) == 0)
-        (void)transparent_lay(fd, NULL);
+        (void)transparent_set_up(fd, NULL);
     close(fd);
     return result;
 }
@@ -67,7 +68,7 @@ int step_hold(int argc, char **argv)
         return 2;
     }
     if (step_detach(&err) < 0 ||
-        (argc == 2 ? join_network(argv[1], &err) : lay_network(&err)) < 0 ||
+        (argc == 2 ? join_network(argv[1], &err) : create_network(&err)) < 0 ||
         process_lock_take(argv[0], &lock, &err) < 0) {
         fprintf(stderr, "%s\n", err.message);
         return 1;

@@ -1,7 +1,8 @@
-/* The responder: the process that answers DNS queries in the pod network. It has two sockets in the
- * pod network. It stays in the machine's network itself, because it asks the machine's name servers
- * for names outside of the cluster. The control process starts it and sends SIGHUP after a change
- * of the table. It keeps running without the control process. */
+/* Implements the mode names. The process, called the responder, answers DNS queries in the pod
+ * network, over a UDP and a TCP socket there. The process itself stays in the machine's network,
+ * because it asks the machine's name servers for names outside of the cluster. The control process
+ * starts it and sends SIGHUP after a change of the table. It keeps running without the control
+ * process. */
 #include "node/step/step.h"
 
 #include "node/names/responder.h"
@@ -35,8 +36,8 @@ static int make_sockets(const char *holder, struct responder_options *ret, struc
     return 0;
 }
 
-/* If the table is missing or cannot be read, the responder keeps the table that it has; it begins
- * with an empty one. */
+/* If the table is missing or cannot be read, the responder keeps its current table. At the start
+ * that is an empty table. */
 static void read_table(struct responder *responder, const char *path)
 {
     _cleanup_buf_ struct buf text;

@@ -1,8 +1,9 @@
-/* The wrapper of a pipeline step: runs the step's command as its child, forwards signals and the
- * exit code, and writes the content of the step's output files to the container's termination
- * message. The message appears in the pod's status. This way needs no privilege, no service account
- * and no server, and works on any cluster, but is limited to 4096 bytes. The wrapper may be the
- * container's first process, so it reaps orphans. */
+/* Implements the mode output, the wrapper of a pipeline step. The wrapper runs the step's command
+ * as its child, and forwards signals and the exit code. If the command succeeds, the wrapper writes
+ * the content of the step's output files to the container's termination message, which appears in
+ * the pod's status. This needs no privilege, no service account and no server, and works on any
+ * cluster, but the message is limited to 4096 bytes. The wrapper may be the container's first
+ * process, so it reaps orphans. */
 #include "node/step/step.h"
 
 #include "base/buf.h"
@@ -28,7 +29,7 @@ static int exit_code_of(int status)
 }
 
 /* Waits until the command has ended, reaps other children, and forwards every signal except SIGCHLD
- * to the command. */
+ * to the command. Returns the exit code of the command, or 128 + signal. */
 static int wait_for(pid_t command, const sigset_t *signals)
 {
     for (;;) {
@@ -66,8 +67,8 @@ static int output_run_command(char **command)
     return wait_for(pid, &signals);
 }
 
-/* Reads one file and drops a newline at its end, as Argo does. A missing file is not an error,
- * because the parameter may have a default. */
+/* Reads one file and drops a newline at its end, as Argo does. `*ret` becomes NULL if the file is
+ * missing. That is not an error, because the parameter may have a default. */
 static int output_read_value(struct arena *arena, const char *path, const char **ret,
                              struct err *err)
 {
@@ -105,7 +106,8 @@ static void write_error(struct arena *arena, const struct err *err, struct buf *
     json_write(report, line);
 }
 
-/* Writes the contents of the files as {"parameters": {"NAME": "content"}}. */
+/* Writes the contents of the files to `line` as {"parameters": {"NAME": "content"}}, or {"error":
+ * "message"} if they cannot be read or are too large. `pairs` are "NAME=FILE", and are modified. */
 static void output_gather_files(struct arena *arena, int count, char **pairs, struct buf *line)
 {
     struct json *report = json_object(arena);
@@ -139,7 +141,7 @@ static int write_log(const char *path, const struct buf *line)
     else
         (void)file_write_all(fd, line->data, line->size, &err);
     if (err.code)
-        fprintf(stderr, "trainyard-step: cannot pass on the outputs: %s\n", err.message);
+        fprintf(stderr, "trainyard-step: cannot report the output parameters: %s\n", err.message);
     return err.code ? EXIT_NO_LOG : 0;
 }
 

@@ -1,7 +1,7 @@
-/* The service proxy: the process behind the addresses of services. It lives in the pod network,
- * where the whole range of these addresses is local, and relays connections to the pods in its
- * table. The control process starts it and sends SIGHUP after a change of the table. It keeps
- * running without the control process. */
+/* Implements the mode proxy: the service proxy, which accepts the connections to the addresses of
+ * services. It runs in the pod network, where the whole range of these addresses is local, and
+ * relays connections to the pods in its table. The control process starts it and sends SIGHUP after
+ * a change of the table. It keeps running without the control process. */
 #include "node/step/step.h"
 
 #include "node/network/netlink.h"
@@ -37,11 +37,11 @@ static int enter_network(const char *holder, bool *ret_transparent, struct err *
         (result = netlink_local_route_add(fd, "lo", range, POD_NETWORK_SERVICES_PREFIX,
                                           RT_TABLE_LOCAL, err)) < 0)
         return result;
-    return transparent_is_laid(fd, ret_transparent, err);
+    return transparent_is_set_up(fd, ret_transparent, err);
 }
 
-/* If the table is missing or cannot be read, the proxy keeps the table that it has; it begins with
- * an empty one. */
+/* If the table is missing or cannot be read, the proxy keeps its current table. At the start that
+ * is an empty table. */
 static void read_table(struct proxy *proxy, const char *path)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

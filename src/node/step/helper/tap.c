@@ -5,8 +5,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Bytes kept per client. There is room for one read of the supervisor and, at the container's end,
- * for the rest of its pipe. */
+/* The most bytes that are kept per client. This is enough for one read of the supervisor and, at
+ * the end of the container, for the rest of its pipe. */
 enum { KEPT_MAX = 1024 * 1024 };
 
 void step_tap_init(struct step_tap *tap, int fd)

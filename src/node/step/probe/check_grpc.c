@@ -61,7 +61,7 @@ void step_check_grpc(const struct pod_handler *handler, int64_t deadline_ms, int
     ret->outcome = CHECK_FAILED;
     if (fd < 0) {
         /* The kubelet reports every failed connection as a timeout, because it tries to connect
-         * until its timeout. This message adds the reason to the kubelet's words. */
+         * until its timeout. This message is that of the kubelet with the reason added. */
         snprintf(ret->message, sizeof(ret->message),
                  "timeout: failed to connect service \"%s\" within %llds: %.200s", authority,
                  seconds, message);

@@ -1,6 +1,6 @@
 /* Runs probes and hooks over the network: a TCP connection, an HTTP GET, or gRPC's health check.
  * This code runs in a child of the supervisor, in the pod's network, and may block until its
- * deadline. Messages have the kubelet's words. */
+ * deadline. The messages are those of the kubelet. */
 #include "node/step/probe/check.h"
 
 #include "node/step/probe/http.h"
@@ -52,7 +52,7 @@ bool step_wait(int fd, short events, int64_t deadline_ms)
     }
 }
 
-/* Returns the message of an errno in Go's form: "connection refused". */
+/* Returns the message of the errno value `number` in Go's form, such as "connection refused". */
 static const char *words_of(int number, char *text, size_t size)
 {
     str_copy(text, size, strerror(number));
@@ -129,20 +129,21 @@ int step_dial(const char *resolv_conf, const char *host, int port, int64_t deadl
 static const char TIMED_OUT[] =
     "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
 
-/* Makes `fd` the descriptor `as` of a program that is executed next. If both are equal, dup2()
- * would leave close-on-exec set. */
+/* Makes `fd` the descriptor `as` of a program that is executed next. If both are the same number,
+ * dup2() would leave close-on-exec set. */
 static bool hand_over(int fd, int as)
 {
     return fd == as ? fcntl(fd, F_SETFD, 0) == 0 : dup2(fd, as) == as;
 }
 
-/* Starts a program that copies data between two pipes and the connection over TLS, because this
- * static program has no TLS. The program ends with this process. */
-static int start_tls(const struct step_check_order *order, const char *host, int connection,
+/* Starts the program pod->prober, because this static program has no TLS. That program makes a TLS
+ * session over the connection: it sends what is written to *ret_in, and writes what it receives to
+ * *ret_out. It ends with this process. */
+static int start_tls(const struct step_check_options *options, const char *host, int connection,
                      int *ret_in, int *ret_out)
 {
     int in[2], out[2];
-    if (!order->run->pod->prober || pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
+    if (!options->run->pod->prober || pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
         return -1;
     pid_t pid = fork();
     if (pid == 0) {
@@ -150,7 +151,7 @@ static int start_tls(const struct step_check_order *order, const char *host, int
         fcntl(connection, F_SETFL, 0);
         if (hand_over(in[0], STDIN_FILENO) && hand_over(out[1], STDOUT_FILENO) &&
             hand_over(connection, TLS_FD))
-            execl(order->run->pod->prober, order->run->pod->prober, "probe-tls", host,
+            execl(options->run->pod->prober, options->run->pod->prober, "probe-tls", host,
                   (char *)NULL);
         _exit(127);
     }
@@ -170,42 +171,44 @@ static int check_exchange(int in, int out, const struct buf *request, int64_t de
     char words[128];
     if (file_write_all(in, request->data, request->size, err) < 0)
         return err_wrap(err, "write");
-    for (bool whole = false;;) {
+    for (bool has_head = false;;) {
         char piece[4096];
         if (!step_wait(out, POLLIN, deadline_ms))
-            return whole ? 0 : err_set(err, ERR_TIMEOUT, "%s", TIMED_OUT);
+            return has_head ? 0 : err_set(err, ERR_TIMEOUT, "%s", TIMED_OUT);
         ssize_t got = read(out, piece, sizeof(piece));
         if (got < 0 && (errno == EAGAIN || errno == EINTR))
             continue;
-        if (got < 0 && !whole)
+        if (got < 0 && !has_head)
             return err_set(err, ERR_IO, "read: %s", words_of(errno, words, sizeof(words)));
         if (got <= 0)
-            return whole ? 0 : err_set(err, ERR_IO, "EOF");
+            return has_head ? 0 : err_set(err, ERR_IO, "EOF");
         if (text->size + (size_t)got > STEP_ANSWER_MAX)
-            return whole ? 0 : err_set(err, ERR_TOO_LARGE, "the head of the answer is too large");
+            return has_head
+                       ? 0
+                       : err_set(err, ERR_TOO_LARGE, "the header of the response is too large");
         buf_append(text, piece, (size_t)got);
         int parsed = step_http_parse(text->data, text->size, ret, err);
         if (parsed < 0)
             return parsed;
-        /* The body is shown only for a redirect that is not followed. */
+        /* The body is used only in the message about a redirect that is not followed. */
         if (parsed > 0 && (ret->status < 300 || ret->status >= 400))
             return 0;
-        whole = parsed > 0;
+        has_head = parsed > 0;
     }
 }
 
-static int check_send_request(const struct step_check_order *order, const struct step_url *url,
+static int check_send_request(const struct step_check_options *options, const struct step_url *url,
                               int64_t deadline_ms, struct buf *text, struct step_answer *ret,
                               struct err *err)
 {
     char message[POD_MESSAGE_MAX];
-    _cleanup_fd_ int connection = step_dial(order->run->pod->resolv_conf, url->host, url->port,
+    _cleanup_fd_ int connection = step_dial(options->run->pod->resolv_conf, url->host, url->port,
                                             deadline_ms, message, sizeof(message));
     if (connection < 0)
         return err_set(err, ERR_UNAVAILABLE, "%s", message);
     _cleanup_buf_ struct buf request;
     buf_init(&request, STEP_ANSWER_MAX);
-    step_http_request(url, &order->handler->headers, order->agent, &request);
+    step_http_request(url, &options->handler->headers, options->agent, &request);
     if (request.overflowed)
         return err_set(err, ERR_TOO_LARGE, "the request is too large");
     if (!url->tls) {
@@ -213,11 +216,11 @@ static int check_send_request(const struct step_check_order *order, const struct
         return check_exchange(connection, connection, &request, deadline_ms, text, ret, err);
     }
     _cleanup_fd_ int in = -1, out = -1;
-    if (start_tls(order, url->host, connection, &in, &out) < 0)
-        return err_set(err, ERR_UNSUPPORTED, "no program that speaks TLS is known here");
+    if (start_tls(options, url->host, connection, &in, &out) < 0)
+        return err_set(err, ERR_UNSUPPORTED, "cannot start a TLS client for the check");
     int result = check_exchange(in, out, &request, deadline_ms, text, ret, err);
-    /* If it fails, the TLS program prints "tls: " and the reason. No HTTP answer begins like
-     * that. */
+    /* If the TLS program fails, it prints "tls: " and the reason. No HTTP answer begins like that.
+     */
     return result < 0 && str_has_prefix(text->data, "tls: ")
                ? err_set(err, ERR_IO, "%s", text->data)
                : result;
@@ -242,8 +245,8 @@ static void check_judge_answer(const struct step_answer *answer, const struct bu
         check_set_verdict(ret, CHECK_PASSED, "%s", "");
 }
 
-/* Follows redirects that stay on the same host. */
-static void check_http_get(const struct step_check_order *order, int64_t deadline_ms,
+/* Sends the request and follows redirects that stay on the same host. */
+static void check_http_get(const struct step_check_options *options, int64_t deadline_ms,
                            struct step_verdict *ret)
 {
     struct err err = ERR_INIT;
@@ -252,17 +255,17 @@ static void check_http_get(const struct step_check_order *order, int64_t deadlin
     _cleanup_buf_ struct buf text, shown;
     buf_init(&text, STEP_ANSWER_MAX);
     buf_init(&shown, STEP_ANSWER_MAX);
-    int result = step_url_of(order->handler, &first, &err);
+    int result = step_url_of(options->handler, &first, &err);
     struct step_url url = first;
     for (int i = 0; result == 0; i++) {
         buf_clear(&text);
         buf_clear(&shown);
         step_url_write(&url, &shown);
-        result = check_send_request(order, &url, deadline_ms, &text, &answer, &err);
+        result = check_send_request(options, &url, deadline_ms, &text, &answer, &err);
         if (result < 0)
             break;
-        bool leads_on = is_redirect(answer.status) && answer.location[0];
-        if (!leads_on || step_url_follow(&url, answer.location, &next, NULL) < 0 ||
+        bool is_followable = is_redirect(answer.status) && answer.location[0];
+        if (!is_followable || step_url_follow(&url, answer.location, &next, NULL) < 0 ||
             !str_eq(next.host, first.host)) {
             check_judge_answer(&answer, &text, ret);
             return;
@@ -276,33 +279,34 @@ static void check_http_get(const struct step_check_order *order, int64_t deadlin
 
 /* ---- All kinds ---- */
 
-static void connect_only(const struct step_check_order *order, int64_t deadline_ms,
+static void connect_only(const struct step_check_options *options, int64_t deadline_ms,
                          struct step_verdict *ret)
 {
-    int fd = step_dial(order->run->pod->resolv_conf, order->handler->host,
-                       (int)order->handler->port, deadline_ms, ret->message, sizeof(ret->message));
+    int fd =
+        step_dial(options->run->pod->resolv_conf, options->handler->host,
+                  (int)options->handler->port, deadline_ms, ret->message, sizeof(ret->message));
     ret->outcome = fd < 0 ? CHECK_FAILED : CHECK_PASSED;
     if (fd >= 0)
         close(fd);
 }
 
-void step_check_net(const struct step_check_order *order, int64_t deadline_ms,
+void step_check_net(const struct step_check_options *options, int64_t deadline_ms,
                     struct step_verdict *ret)
 {
-    switch (order->handler->kind) {
+    switch (options->handler->kind) {
     case HANDLER_HTTP:
-        check_http_get(order, deadline_ms, ret);
+        check_http_get(options, deadline_ms, ret);
         break;
     case HANDLER_GRPC:
-        step_check_grpc(order->handler, deadline_ms, order->timeout_ms, ret);
+        step_check_grpc(options->handler, deadline_ms, options->timeout_ms, ret);
         break;
     case HANDLER_TCP:
-        connect_only(order, deadline_ms, ret);
+        connect_only(options, deadline_ms, ret);
         break;
     case HANDLER_NONE:
     case HANDLER_EXEC:
     case HANDLER_SLEEP:
     default:
-        check_set_verdict(ret, CHECK_FAILED, "it says not what to do");
+        check_set_verdict(ret, CHECK_FAILED, "the check has no action");
     }
 }

@@ -41,7 +41,8 @@ static void put_frame(struct buf *buf, int type, int flags, int stream, const ch
     buf_append(buf, payload, size);
 }
 
-/* Writes a header that is not added to the peer's table, with its name and value as literals. */
+/* Writes a header with its name and value as literals, which are not added to the server's table of
+ * headers. */
 static void put_header(struct buf *block, const char *name, const char *value)
 {
     size_t size = strnlen(value, TEXT_MAX);
@@ -64,13 +65,14 @@ void step_grpc_request(const char *authority, const char *service, struct buf *b
     put_header(&block, "content-type", "application/grpc");
     put_header(&block, "user-agent", "kube-probe/1.36");
     put_header(&block, "te", "trailers");
-    size_t named = strnlen(service, TEXT_MAX);
-    const char prefix[5] = {0, 0, 0, 0, (char)(named ? named + 2 : 0)}; /* not compressed */
+    size_t service_size = strnlen(service, TEXT_MAX);
+    const char prefix[5] = {0, 0, 0, 0,
+                            (char)(service_size ? service_size + 2 : 0)}; /* not compressed */
     buf_append(&message, prefix, sizeof(prefix));
-    if (named) {
-        const char field[2] = {1 << 3 | 2, (char)named};
+    if (service_size) {
+        const char field[2] = {1 << 3 | 2, (char)service_size};
         buf_append(&message, field, sizeof(field));
-        buf_append(&message, service, named);
+        buf_append(&message, service, service_size);
     }
     buf_append_str(buf, PREFACE);
     put_frame(buf, FRAME_SETTINGS, 0, 0, "", 0);
@@ -92,10 +94,10 @@ static void read_frame(int type, int flags, const unsigned char *data, size_t si
                        struct step_grpc_answer *answer)
 {
     if (type == FRAME_DATA) {
-        size_t before = flags & FLAG_PADDED ? 1 : 0;
-        size_t behind = before && size ? data[0] : 0;
-        if (before + behind <= size)
-            grpc_read_message(data + before, size - before - behind, answer);
+        size_t length_size = flags & FLAG_PADDED ? 1 : 0; /* the byte with the padding's length */
+        size_t padding = length_size && size ? data[0] : 0;
+        if (length_size + padding <= size)
+            grpc_read_message(data + length_size, size - length_size - padding, answer);
     }
     if (type == FRAME_SETTINGS && !(flags & FLAG_END_STREAM))
         answer->settings++;
@@ -112,7 +114,7 @@ int64_t step_grpc_read(const char *data, size_t size, struct step_grpc_answer *a
         const unsigned char *head = at + used;
         size_t length = (size_t)head[0] << 16 | (size_t)head[1] << 8 | head[2];
         if (length > STEP_GRPC_MAX - FRAME_HEAD)
-            return err_set(err, ERR_TOO_LARGE, "the server speaks no HTTP/2");
+            return err_set(err, ERR_TOO_LARGE, "the server does not speak HTTP/2");
         if (size - used - FRAME_HEAD < length)
             break;
         read_frame(head[3], head[4], head + FRAME_HEAD, length, answer);

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { STEP_GRPC_MAX = 64 * 1024 }; /* bytes of a frame */
+enum { STEP_GRPC_MAX = 64 * 1024 }; /* the size of the largest accepted frame in bytes */
 
-/* Writes everything that the client sends for one request, including the start of HTTP/2. */
+/* Appends everything that the client sends for one request, including the start of HTTP/2. */
 void step_grpc_request(const char *authority, const char *service, struct buf *buf);
 
 /* The state of the answer that the server has sent so far. */
@@ -21,9 +21,12 @@ struct step_grpc_answer {
     int status;      /* if has_status: the health status; 1 is SERVING */
     int settings;    /* SETTINGS frames that wait for an acknowledgement */
 };
-/* Reads the complete frames. Returns their size in bytes, or a negative code. */
+/* Reads the complete frames at the beginning of `data` and updates the answer. Returns the size of
+ * these frames in bytes, or a negative code. The caller passes the remaining bytes again with those
+ * that follow. */
 int64_t step_grpc_read(const char *data, size_t size, struct step_grpc_answer *answer,
                        struct err *err);
+/* Appends an acknowledgement for each SETTINGS frame that waits for one. */
 void step_grpc_acknowledge(struct step_grpc_answer *answer, struct buf *buf);
 
 #endif

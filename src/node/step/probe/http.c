@@ -23,7 +23,8 @@ static int set_path(struct step_url *url, const char *path, size_t size, struct 
         return too_long(err);
     for (size_t i = 0; i < size; i++)
         if ((unsigned char)path[i] <= ' ')
-            return err_set(err, ERR_INVALID, "the path of the URL has a blank in it");
+            return err_set(err, ERR_INVALID,
+                           "the path of the URL contains a space or a control character");
     memcpy(url->path, "/", 2);
     memcpy(url->path + !rooted, path, size);
     url->path[size + !rooted] = '\0';
@@ -55,37 +56,37 @@ void step_url_write(const struct step_url *url, struct buf *buf)
 /* Parses "host", "host:port" or "[::1]:port". */
 static int set_authority(struct step_url *url, const char *text, size_t size, struct err *err)
 {
-    const char *end = text + size, *host = text, *behind;
+    const char *end = text + size, *host = text, *host_end;
     if (size && *text == '[') {
         host++;
-        behind = memchr(host, ']', (size_t)(end - host));
-        if (!behind)
-            return err_set(err, ERR_INVALID, "the URL has no end of its address");
+        host_end = memchr(host, ']', (size_t)(end - host));
+        if (!host_end)
+            return err_set(err, ERR_INVALID, "the URL has '[' without ']'");
     } else {
-        behind = memchr(host, ':', size);
-        behind = behind ? behind : end;
+        host_end = memchr(host, ':', size);
+        host_end = host_end ? host_end : end;
     }
-    if ((size_t)(behind - host) >= sizeof(url->host) || behind == host)
+    if ((size_t)(host_end - host) >= sizeof(url->host) || host_end == host)
         return err_set(err, ERR_INVALID, "the URL has no host, or one that is too long");
-    memcpy(url->host, host, (size_t)(behind - host));
-    url->host[behind - host] = '\0';
-    if (behind < end && *behind == ']')
-        behind++;
+    memcpy(url->host, host, (size_t)(host_end - host));
+    url->host[host_end - host] = '\0';
+    if (host_end < end && *host_end == ']')
+        host_end++;
     url->port = url->tls ? PORT_HTTPS : PORT_HTTP;
-    if (behind == end || behind + 1 == end)
+    if (host_end == end || host_end + 1 == end)
         return 0;
     char digits[8] = "";
     int64_t port;
-    if (*behind != ':' || end - behind - 1 >= (ptrdiff_t)sizeof(digits))
-        return err_set(err, ERR_INVALID, "the URL has a port that is none");
-    memcpy(digits, behind + 1, (size_t)(end - behind - 1));
+    if (*host_end != ':' || end - host_end - 1 >= (ptrdiff_t)sizeof(digits))
+        return err_set(err, ERR_INVALID, "the URL has an invalid port");
+    memcpy(digits, host_end + 1, (size_t)(end - host_end - 1));
     int result = str_to_int64(digits, 1, 65535, &port, err);
     if (result == 0)
         url->port = (int)port;
     return result;
 }
 
-/* Resolves `location` relative to the directory of the current URL. */
+/* Resolves `location` relative to the directory of the URL's path. */
 static int set_relative(struct step_url *url, const char *location, size_t size, struct err *err)
 {
     size_t directory = strcspn(url->path, "?");

@@ -1,5 +1,5 @@
 /* The part of HTTP that probes and hooks need: a GET request, the head of its answer, and the
- * target of a redirect. It works on text; the sockets are in step/probe/check_net.c. */
+ * target of a redirect. These functions work on text; the sockets are in step/probe/check_net.c. */
 #ifndef TRAINYARD_NODE_STEP_PROBE_HTTP_H
 #define TRAINYARD_NODE_STEP_PROBE_HTTP_H
 
@@ -23,16 +23,20 @@ struct step_url {
 struct step_answer {
     int status;
     char location[STEP_PATH_MAX]; /* "" if there is none */
-    size_t body;                  /* the offset of the body */
+    size_t body;                  /* the offset of the body in the parsed text */
 };
 
+/* Makes the URL of a probe or hook. Returns a negative code if it is too long, or if its path
+ * contains a space or a control character. */
 int step_url_of(const struct pod_handler *handler, struct step_url *ret, struct err *err);
+/* Appends the URL as text, as in "http://10.244.1.2:80/path". */
 void step_url_write(const struct step_url *url, struct buf *buf);
-/* Resolves `location`, to which the answer from the URL `from` redirects. */
+/* Resolves `location`, to which the answer from the URL `from` redirects. Returns a negative code
+ * if the resulting URL is too long or not valid. */
 int step_url_follow(const struct step_url *from, const char *location, struct step_url *ret,
                     struct err *err);
 
-/* Writes a GET request. `agent` is the User-Agent unless `headers` has one. */
+/* Appends a GET request. `agent` is the value of User-Agent unless `headers` has one. */
 void step_http_request(const struct step_url *url, const struct pod_strings *headers,
                        const char *agent, struct buf *buf);
 

@@ -1,4 +1,4 @@
-/* Looks up names for probes; see step/probe/lookup.h. */
+/* Looks up host names for probes and hooks; see step/probe/lookup.h. */
 #include "node/step/probe/lookup.h"
 
 #include "node/names/resolvers.h"
@@ -32,8 +32,9 @@ static bool lookup_ask_server(const struct resolver *server, const uint8_t *ques
     if (fd < 0 || connect(fd, &server->any, server->size) < 0 ||
         send(fd, question, size, 0) != (ssize_t)size)
         return false;
-    int64_t patience = moment_monotonic_ms() + server_ms;
-    while (step_wait(fd, POLLIN, deadline_ms < patience ? deadline_ms : patience)) {
+    int64_t server_deadline_ms = moment_monotonic_ms() + server_ms;
+    while (step_wait(fd, POLLIN,
+                     deadline_ms < server_deadline_ms ? deadline_ms : server_deadline_ms)) {
         uint8_t data[DNS_UDP_MAX];
         struct dns_reply reply;
         ssize_t got = recv(fd, data, sizeof(data), 0);
@@ -49,7 +50,7 @@ static bool ask_all(const char *resolv_conf, const char *name, int64_t deadline_
                     struct in_addr *ret)
 {
     struct resolver servers[RESOLVERS_MAX];
-    uint8_t question[DNS_ASK_MAX];
+    uint8_t question[DNS_QUERY_MAX];
     uint16_t id;
     const struct dns_query query = {.type = DNS_A, .class = 1};
     size_t count = resolvers_parse(resolv_conf, servers);
@@ -82,18 +83,18 @@ bool step_lookup(const char *resolv_conf, const char *name, int64_t deadline_ms,
         return false;
     resolv_conf = resolv_conf ? resolv_conf : machine.data ? machine.data : "";
     size_t size, length = strlen(name);
-    bool whole = length && name[length - 1] == '.';
+    bool is_absolute = length && name[length - 1] == '.';
     char plain[DNS_NAME_MAX + 1];
     if (!length || length > DNS_NAME_MAX)
         return false;
     str_copy(plain, sizeof(plain), name);
-    if (whole)
+    if (is_absolute)
         plain[length - 1] = '\0';
-    bool first = whole || count_dots(plain) >= NDOTS;
+    bool first = is_absolute || count_dots(plain) >= NDOTS;
     if (first && ask_all(resolv_conf, plain, deadline_ms, ret))
         return true;
     const char *search = resolvers_search(resolv_conf, &size), *end = search + size;
-    while (!whole && search < end) {
+    while (!is_absolute && search < end) {
         size_t word = strcspn(search, " \t\n");
         word = word < (size_t)(end - search) ? word : (size_t)(end - search);
         char full[2 * DNS_NAME_MAX];

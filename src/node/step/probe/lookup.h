@@ -1,6 +1,6 @@
-/* Looks up a host name for a probe with the pod's own name servers, over UDP. Blocks the caller.
- * The static program cannot use the C library's resolver, because that one loads shared
- * libraries. */
+/* Looks up a host name for a probe or hook with the pod's own name servers, over UDP. Used only in
+ * the child of a check, because it blocks. The static program cannot use the C library's resolver,
+ * because that one loads shared libraries. */
 #ifndef TRAINYARD_NODE_STEP_PROBE_LOOKUP_H
 #define TRAINYARD_NODE_STEP_PROBE_LOOKUP_H
 
@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* `resolv_conf` is the text of a resolv.conf; NULL means the machine's. Its name servers are asked
- * for the name itself and for the name in each search domain, in the order that the C library uses
- * with "ndots:5". Returns false if no server has an address for the name, or the deadline has
+/* `resolv_conf` is the text of a resolv.conf; NULL means the machine's. Asks its name servers for
+ * the name itself and for the name in each search domain, in the order that the C library uses with
+ * "ndots:5". Returns false if no server has an IPv4 address for the name, or if the deadline has
  * passed. /etc/hosts is not read. */
 bool step_lookup(const char *resolv_conf, const char *name, int64_t deadline_ms,
                  struct in_addr *ret);

@@ -58,7 +58,7 @@ static int64_t wall_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Makes a pipe: this process's end does not block, the other end does. */
+/* Makes a pipe. The supervisor's end does not block; the container's end does. */
 static int make_pipe(int *ret_ours, int *ret_theirs, bool we_read)
 {
     int fds[2];
@@ -100,41 +100,41 @@ static void set_end(struct container_run *run, int exit_code, int signal_number,
 
 /* Makes the pipes of the container. A terminal is created later, by the container's first process
  * inside the sandbox. */
-static int make_lines(struct container_run *run, struct step_lines *lines)
+static int make_descriptors(struct container_run *run, struct step_descriptors *descriptors)
 {
     const struct pod_container *spec = run->spec;
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return -1;
     run->report_fd = pair[0];
-    lines->report = pair[1];
+    descriptors->report = pair[1];
     if (spec->terminal)
         return 0;
-    if (spec->has_stdin && make_pipe(&run->input_fd, &lines->in, false) < 0)
+    if (spec->has_stdin && make_pipe(&run->input_fd, &descriptors->in, false) < 0)
         return -1;
-    return make_pipe(&run->output_fds[0], &lines->out, true) < 0 ||
-                   make_pipe(&run->output_fds[1], &lines->err, true) < 0
+    return make_pipe(&run->output_fds[0], &descriptors->out, true) < 0 ||
+                   make_pipe(&run->output_fds[1], &descriptors->err, true) < 0
                ? -1
                : 0;
 }
 
 static int container_spawn(struct container_run *run, struct err *err)
 {
-    struct step_lines lines = {-1, -1, -1, -1};
+    struct step_descriptors descriptors = {-1, -1, -1, -1};
     _cleanup_free_ char *mount_point = mem_printf("%s/root", run->directory);
     pid_t pid = -1;
     int result = 0;
-    if (make_lines(run, &lines) < 0)
+    if (make_descriptors(run, &descriptors) < 0)
         result = err_set_errno(err, errno, "cannot make pipes");
     else if (run->share)
         result = (pid = step_share_fork(run->share, mount_point, err)) < 0 ? -1 : 0;
     else
         pid = step_isolation_fork(run->pod);
     if (pid == 0)
-        step_init_run(run->pod, run->spec, mount_point, &lines);
+        step_init_run(run->pod, run->spec, mount_point, &descriptors);
     if (result == 0 && pid < 0)
         result = err_set_errno(err, errno, "cannot make the container's namespaces");
-    close_all((int[]){lines.report, lines.in, lines.out, lines.err}, 4);
+    close_all((int[]){descriptors.report, descriptors.in, descriptors.out, descriptors.err}, 4);
     run->pid = pid > 0 ? pid : 0;
     return result;
 }
@@ -160,8 +160,8 @@ int container_run_start(struct container_run *run, int64_t now_ms, struct err *e
     state->started_ms = now_ms;
     state->end = (struct container_end){0};
     run->is_up = false;
-    run->spent_ns = 0;
-    if (state->restarts >= 2) /* keeps the log of the run before and removes older ones */
+    run->exec_cpu_ns = 0;
+    if (state->restarts >= 2) /* keeps the log of the previous run and removes the one before it */
         step_log_remove(run->directory, run->spec->name, state->restarts - 2);
     int result = step_log_open(&run->log, run->directory, run->spec->name, state->restarts, err);
     if (result == 0)
@@ -184,13 +184,13 @@ static int64_t to_ns(struct timeval time)
     return ((int64_t)time.tv_sec * 1000000 + time.tv_usec) * 1000;
 }
 
-void container_run_spend(struct container_run *run, const struct rusage *used)
+void container_run_add_cpu_time(struct container_run *run, const struct rusage *used)
 {
     struct cgroup_usage counted;
     if (!run->pid || cgroup_usage(&run->pod->groups, run->spec->name, &counted))
         return;
-    run->spent_ns += to_ns(used->ru_utime) + to_ns(used->ru_stime);
-    pod_cpu_time_store(run->directory, run->spec->name, run->state->restarts, run->spent_ns);
+    run->exec_cpu_ns += to_ns(used->ru_utime) + to_ns(used->ru_stime);
+    pod_cpu_time_store(run->directory, run->spec->name, run->state->restarts, run->exec_cpu_ns);
 }
 
 int container_run_output(const struct container_run *run, int stream)
@@ -198,7 +198,8 @@ int container_run_output(const struct container_run *run, int stream)
     return step_taps_are_full(run->taps[stream]) ? -1 : run->output_fds[stream];
 }
 
-/* With `all`, also reads while bytes are kept for an attached client. */
+/* Reads the available output of one stream, and writes it to the log and to the attached clients.
+ * Unless `all` is true, stops when bytes are kept for a client. */
 static void read_output(struct container_run *run, int stream, bool all)
 {
     char data[READ_MAX];
@@ -267,16 +268,17 @@ bool container_run_read(struct container_run *run)
 bool container_run_is_ending(struct container_run *run)
 {
     (void)read_reports(run);
-    /* The first process closes its descriptors before it leaves the namespaces. */
-    struct pollfd line = {.fd = run->report_fd};
-    bool is_closed = poll(&line, 1, 0) > 0 && line.revents & POLLHUP;
+    /* When a process exits, the kernel closes its descriptors before it ends its namespaces. */
+    struct pollfd report = {.fd = run->report_fd};
+    bool is_closed = poll(&report, 1, 0) > 0 && report.revents & POLLHUP;
     return is_closed || (run->has_report && run->report.kind != STEP_RUNNING);
 }
 
 void container_run_reaped(struct container_run *run, int wait_status, int64_t now_ms)
 {
-    /* When the first process has ended, every process of the sandbox has ended, so all output is in
-     * the pipes. In a shared PID namespace step_share_sweep() ends these processes. */
+    /* All processes of the sandbox have ended with the first process, so all output is in the
+     * pipes. In a shared PID namespace step_share_sweep() ends these processes; in a pod without
+     * namespaces the caller has ended them. */
     read_reports(run);
     if (run->share)
         step_share_sweep(run->mark_fd);
@@ -297,7 +299,7 @@ void container_run_reaped(struct container_run *run, int wait_status, int64_t no
         step_log_write(&run->log, &records);
     }
     close_run(run);
-    run->was_told = report.was_told;
+    run->got_sigterm = report.got_sigterm;
     bool out_of_memory = step_limits_end(run->pod, run->spec);
     if (report.kind == STEP_FAILED) {
         set_end(run, EXIT_CANNOT_START, 0, "StartError", report.message, now_ms);

@@ -35,7 +35,8 @@ static bool is_fresh(const char *name)
     return str_eq(name, ".") || str_eq(name, "..");
 }
 
-/* Returns false for an entry that is not shown, because it cannot be cloned (unbindable). */
+/* Reads a link, or clones a file or directory. Returns false if the entry cannot be shown, because
+ * its mount cannot be cloned (unbindable). */
 static bool gather_entry(int root, struct root_entry *entry)
 {
     char link[4096];
@@ -81,8 +82,8 @@ static int gather_entries(struct root_entry *entries, size_t *ret_count, struct 
 
 /* Creates in the directory a mount point for each entry and the directories of FRESH. An entry that
  * is a symbolic link is copied. */
-static int make_places(int directory, const struct root_entry *entries, size_t count,
-                       struct err *err)
+static int make_mount_points(int directory, const struct root_entry *entries, size_t count,
+                             struct err *err)
 {
     for (size_t i = 0; i < count; i++) {
         const struct root_entry *entry = &entries[i];
@@ -98,10 +99,10 @@ static int make_places(int directory, const struct root_entry *entries, size_t c
     return 0;
 }
 
-/* Mounts a file system in memory with the mount points of make_places(). `ret_root` becomes a
+/* Mounts a file system in memory with the mount points of make_mount_points(). `ret_root` becomes a
  * descriptor of its root, which stays usable if another file system is mounted over it. */
-static int mount_places(const struct root_entry *entries, size_t count, const char *mount_point,
-                        int *ret_root, struct err *err)
+static int mount_memory_root(const struct root_entry *entries, size_t count,
+                             const char *mount_point, int *ret_root, struct err *err)
 {
     int result = mount_memory(mount_point, 0, "mode=0755", err);
     if (result < 0)
@@ -109,11 +110,11 @@ static int mount_places(const struct root_entry *entries, size_t count, const ch
     *ret_root = open(mount_point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*ret_root < 0)
         return err_set_errno(err, errno, "cannot open '%s'", mount_point);
-    return make_places(*ret_root, entries, count, err);
+    return make_mount_points(*ret_root, entries, count, err);
 }
 
-/* Mounts the layer itself, with the mount points of make_places() in it. Used if the layer cannot
- * be part of an overlay, for example because it is on an overlay. */
+/* Mounts the layer itself as the root, with the mount points of make_mount_points() in it. Used if
+ * the layer cannot be part of an overlay, for example because it is on an overlay. */
 static int mount_layer(const struct pod_container *container, const struct root_entry *entries,
                        size_t count, const char *mount_point, struct err *err)
 {
@@ -123,14 +124,15 @@ static int mount_layer(const struct pod_container *container, const struct root_
     _cleanup_fd_ int layer = open(container->layer, O_RDONLY | O_DIRECTORY | O_CLOEXEC), tree = -1;
     if (layer < 0 || fchmod(layer, 0755) < 0)
         return err_set_errno(err, errno, "cannot open '%s'", container->layer);
-    if ((result = make_places(layer, entries, count, err)) < 0 ||
+    if ((result = make_mount_points(layer, entries, count, err)) < 0 ||
         (result = mount_clone(layer, "", false, &tree, err)) < 0)
         return result;
     return mount_attach(tree, mount_point, err);
 }
 
-/* Tries an overlay first, because with an overlay the mount points for the machine's entries need
- * no space on the disk. */
+/* Mounts a root that the container may write to, on its layer. Returns false if that is not
+ * possible. Tries an overlay first, because with an overlay the mount points for the machine's
+ * entries need no space on the disk. */
 static bool mount_writable(const struct pod_spec *spec, const struct pod_container *container,
                            int root, const struct root_entry *entries, size_t count,
                            const char *mount_point)
@@ -142,14 +144,14 @@ static bool mount_writable(const struct pod_spec *spec, const struct pod_contain
 }
 
 /* Makes the container's user the owner of the root. With `nested` there is nothing to do: the
- * container has only one user, who owns the root already. */
+ * container has only one user, which owns the root already. */
 static int give_root(const struct pod_spec *spec, const struct pod_container *container,
                      struct err *err)
 {
     gid_t group = container->group < 0 ? 0 : (gid_t)container->group;
     if (spec->nested || container->user < 0 || chown(".", (uid_t)container->user, group) == 0)
         return 0;
-    return err_set_errno(err, errno, "cannot give the root to user %lld",
+    return err_set_errno(err, errno, "cannot change the owner of the root directory to user %lld",
                          (long long)container->user);
 }
 
@@ -162,7 +164,7 @@ int step_host_root_mount(const struct pod_spec *spec, const struct pod_container
     _cleanup_fd_ int root = -1;
     int result = gather_entries(entries, &count, err);
     if (result == 0)
-        result = mount_places(entries, count, mount_point, &root, err);
+        result = mount_memory_root(entries, count, mount_point, &root, err);
     if (result < 0)
         return result;
     *ret_writable = mount_writable(spec, container, root, entries, count, mount_point);

@@ -43,8 +43,8 @@ static int require_directory(const char *name, mode_t mode, bool writable, struc
         return 0;
     if (!writable)
         return err_set(err, ERR_UNSUPPORTED,
-                       "the image has no directory '/%s', and none can be made: the kernel refuses "
-                       "overlays here",
+                       "the image has no directory '/%s', and it cannot be created, because the "
+                       "kernel refuses overlay mounts here",
                        name);
     if ((unlink(name) < 0 && errno != ENOENT) || mkdir(name, mode) < 0)
         return err_set_errno(err, errno, "cannot make '/%s'", name);

@@ -1,9 +1,9 @@
-/* The first process of a sandbox. It builds the sandbox, starts the command, forwards signals,
- * reaps orphans, and ends with the command. If the sandbox has a PID namespace of its own, this
- * process is PID 1, and the kernel kills all other processes of the sandbox when it ends. Because
- * the command itself is not PID 1, SIGTERM ends programs that have no handler for it. The first
- * process runs inside the sandbox; its only descriptors from outside are those of struct
- * step_lines. */
+/* Implements step_init_run(), the first process of a sandbox. This process builds the sandbox,
+ * starts the command, forwards signals, reaps orphans, and ends with the command. If the sandbox
+ * has a PID namespace of its own, the first process is PID 1, and the kernel kills all other
+ * processes of the sandbox when it ends. Because the command itself is not PID 1, SIGTERM ends a
+ * command that has no handler for it. The only descriptors from outside that the first process
+ * keeps are those of struct step_descriptors. */
 #include "node/step/step.h"
 
 #include "node/process/fd_message.h"
@@ -48,12 +48,12 @@ static void init_fail(const struct err *err)
 
 /* Moves the descriptors to fixed numbers and closes all others, so that the container cannot leave
  * the sandbox through descriptors of its first process. */
-static int keep_lines(const struct step_lines *lines)
+static int keep_descriptors(const struct step_descriptors *descriptors)
 {
-    const int wanted[] = {lines->in, lines->out, lines->err, lines->report};
+    const int wanted[] = {descriptors->in, descriptors->out, descriptors->err, descriptors->report};
     int high[ARRAY_SIZE(wanted)];
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) /* first, to numbers above the fixed ones */
+    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) /* first, a copy above the fixed numbers */
         if ((high[i] = fcntl(wanted[i] < 0 ? null : wanted[i], F_DUPFD_CLOEXEC, 10)) < 0)
             return -1;
     for (int i = 0; i < (int)ARRAY_SIZE(wanted); i++)
@@ -102,7 +102,8 @@ static void explain_too_long(const struct pod_container *container, struct err *
     int shown = equals && equals - longest < 64 ? (int)(equals - longest) : 16;
     if ((long)strlen(longest) >= word_max)
         err_set(err, ERR_TOO_LARGE,
-                "cannot run '%s': '%.*s' has %zu bytes, and one argument or variable may have %ld",
+                "cannot run '%s': '%.*s' has %zu bytes, but the limit for one argument or variable "
+                "is %ld",
                 container->arguments.items[0], shown, longest, strlen(longest) + 1, word_max);
     else
         err_set_errno(err, E2BIG, "cannot run '%s' with so many arguments and variables",
@@ -114,7 +115,7 @@ static void explain_too_long(const struct pod_container *container, struct err *
 static void explain_missing(const struct pod_spec *spec, const struct pod_container *container,
                             struct err *err)
 {
-    static const char *const OWN[] = {"/tmp/", "/var/tmp/", "/run/", "/root/"};
+    static const char *const HIDDEN[] = {"/tmp/", "/var/tmp/", "/run/", "/root/"};
     const char *program = container->arguments.items[0], *place = program, *advice = "";
     if (strchr(program, '/') && access(program, F_OK) == 0)
         return; /* the program exists, so another file is missing */
@@ -122,8 +123,8 @@ static void explain_missing(const struct pod_spec *spec, const struct pod_contai
         place = container->directory;
     if (container->root)
         advice = " in the image";
-    for (size_t i = 0; !spec->plain && !container->root && i < ARRAY_SIZE(OWN); i++)
-        if (!advice[0] && str_has_prefix(place, OWN[i]))
+    for (size_t i = 0; !spec->plain && !container->root && i < ARRAY_SIZE(HIDDEN); i++)
+        if (!advice[0] && str_has_prefix(place, HIDDEN[i]))
             advice = ": pods do not see this directory of the machine; keep the program in your "
                      "home or in /opt, or share its directory with 'trainyard up --share DIR'";
     strncat(err->message, advice, sizeof(err->message) - strlen(err->message) - 1);
@@ -179,10 +180,10 @@ static pid_t start_command(const struct pod_spec *spec, const struct pod_contain
     return pid; /* end of file: execve() has succeeded */
 }
 
-static void report_exit(int status, bool was_told) __attribute__((noreturn));
-static void report_exit(int status, bool was_told)
+static void report_exit(int status, bool got_sigterm) __attribute__((noreturn));
+static void report_exit(int status, bool got_sigterm)
 {
-    struct step_report message = {.kind = STEP_EXITED, .was_told = was_told};
+    struct step_report message = {.kind = STEP_EXITED, .got_sigterm = got_sigterm};
     if (WIFSIGNALED(status)) {
         message.signal = WTERMSIG(status);
         message.exit_code = 128 + message.signal;
@@ -193,30 +194,30 @@ static void report_exit(int status, bool was_told)
     _exit(0);
 }
 
-/* Reaps exited children; ends the sandbox after the command. */
-static void init_reap_children(const struct pod_spec *spec, pid_t command, bool was_told)
+/* Reaps exited children. If the command is one of them, ends the sandbox and does not return. */
+static void init_reap_children(const struct pod_spec *spec, pid_t command, bool got_sigterm)
 {
     int status;
     for (pid_t ended; (ended = waitpid(-1, &status, WNOHANG)) > 0;)
         if (ended == command) {
             step_isolation_end(spec);
-            report_exit(status, was_told);
+            report_exit(status, got_sigterm);
         }
 }
 
 /* Makes the sandbox end with the supervisor. The kernel clears PR_SET_PDEATHSIG when privileges
- * change, so it is set after that. If the supervisor has died before, its end of the report socket
- * is closed. */
+ * change, so it is set after that. If the supervisor died before that, its end of the report socket
+ * is closed, and this process exits. */
 static void bind_to_supervisor(const struct pod_spec *spec)
 {
     prctl(PR_SET_PDEATHSIG, step_isolation_orphan_signal(spec));
-    struct pollfd line = {.fd = REPORT_FD};
-    if (poll(&line, 1, 0) > 0 && line.revents & (POLLERR | POLLHUP))
+    struct pollfd report = {.fd = REPORT_FD};
+    if (poll(&report, 1, 0) > 0 && report.revents & (POLLERR | POLLHUP))
         _exit(1);
 }
 
 void step_init_run(const struct pod_spec *spec, const struct pod_container *container,
-                   const char *mount_point, const struct step_lines *lines)
+                   const char *mount_point, const struct step_descriptors *descriptors)
 {
     struct err err = ERR_INIT;
     const pid_t supervisor = getppid();
@@ -225,7 +226,7 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
     sigprocmask(SIG_SETMASK, &all, NULL);
     umask(0); /* so that files get exactly the modes given below */
     setsid();
-    if (keep_lines(lines) < 0)
+    if (keep_descriptors(descriptors) < 0)
         _exit(1);
     if (step_limits_enter(spec, container, &err) < 0 ||
         step_isolation_build(spec, container, mount_point, &err) < 0)
@@ -246,19 +247,19 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
     close(STDIN_FILENO);
     close(STDOUT_FILENO);
     close(STDERR_FILENO);
-    for (bool was_told = false;;) {
+    for (bool got_sigterm = false;;) {
         siginfo_t info;
         int number = sigwaitinfo(&all, &info);
         /* Reaps after every signal and before forwarding it: a command that has ended before
-         * SIGTERM must not count as ended by it. */
-        init_reap_children(spec, command, was_told);
+         * SIGTERM must not count as ended by SIGTERM. */
+        init_reap_children(spec, command, got_sigterm);
         if (number == SIGCHLD)
             continue;
         if (getppid() != supervisor) {
             step_isolation_end(spec);
             _exit(1);
         } else if (number > 0) {
-            was_told = was_told || number == SIGTERM;
+            got_sigterm = got_sigterm || number == SIGTERM;
             bool is_stop = number == SIGTERM && container->stop_signal;
             kill(command, is_stop ? (int)container->stop_signal : number);
         }

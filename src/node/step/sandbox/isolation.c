@@ -1,4 +1,4 @@
-/* Isolates a pod's processes with or without namespaces; see step/sandbox/isolation.h. */
+/* Implements pods with and without namespaces; see step/sandbox/isolation.h. */
 #include "node/step/sandbox/isolation.h"
 
 #include "node/process/orphans.h"
@@ -38,10 +38,10 @@ pid_t step_isolation_fork(const struct pod_spec *spec)
     return (pid_t)syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, NULL, NULL, NULL, NULL);
 }
 
-/* Drops privileges in a pod without namespaces. An ordinary user, or a root without privileges
- * (`nested`), has none to drop. */
-static int isolation_give_up(const struct pod_spec *spec, const struct pod_container *container,
-                             struct err *err)
+/* Drops privileges in a pod without namespaces. With `nested` (an ordinary user, or a root without
+ * privileges) there are none to drop. */
+static int isolation_drop_privileges(const struct pod_spec *spec,
+                                     const struct pod_container *container, struct err *err)
 {
     if (!spec->nested)
         return step_privilege_bound(spec, container, err);
@@ -58,33 +58,32 @@ int step_isolation_build(const struct pod_spec *spec, const struct pod_container
         prctl(PR_SET_CHILD_SUBREAPER, 1);
         if (container->layer && (result = step_layer_make(container, err)) < 0)
             return result;
-        return isolation_give_up(spec, container, err);
+        return isolation_drop_privileges(spec, container, err);
     }
     if ((result = step_root_enter(spec, container, mount_point, err)) < 0)
         return result;
     step_limits_shrink_memory_files(spec, container);
     if ((result = step_privilege_drop(spec, container, err)) < 0)
         return result;
-    return step_limits_count_processes(spec, err);
+    return step_limits_set_process_count(spec, err);
 }
 
 int step_isolation_join(const struct pod_spec *spec, const struct pod_container *container,
                         int first_fd, struct err *err)
 {
     if (spec->plain) {
-        int result = isolation_give_up(spec, container, err);
+        int result = isolation_drop_privileges(spec, container, err);
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         return result;
     }
     if (setns(first_fd, CLONE_NEWNS | (spec->nested ? CLONE_NEWUSER : 0)) < 0)
         return err_set_errno(err, errno, "cannot join the container's namespaces");
     int result = step_privilege_bound(spec, container, err);
-    return result < 0 ? result : step_limits_count_processes(spec, err);
+    return result < 0 ? result : step_limits_set_process_count(spec, err);
 }
 
 /* When the first process of a PID namespace is killed, the kernel kills the other processes.
- * Without a namespace the first process must get a signal that it can handle, so that it can kill
- * them. */
+ * Without a namespace the first process must kill them, so it gets a signal that it can handle. */
 int step_isolation_orphan_signal(const struct pod_spec *spec)
 {
     return spec->plain ? SIGRTMIN : SIGKILL;
@@ -101,7 +100,7 @@ void step_isolation_end(const struct pod_spec *spec)
 
 /* ---- in the supervisor ----------------------------------------------------------------------- */
 
-struct choice {
+struct container_filter {
     char mark[PATH_MAX];
     const pid_t *others;
     size_t count;
@@ -112,21 +111,21 @@ struct choice {
  * container. */
 static bool is_of_container(void *context, pid_t top)
 {
-    const struct choice *choice = context;
+    const struct container_filter *filter = context;
     char mark[PATH_MAX];
-    for (size_t i = 0; i < choice->count; i++)
-        if (choice->others[i] == top)
+    for (size_t i = 0; i < filter->count; i++)
+        if (filter->others[i] == top)
             return false;
     orphans_mark_of(top, mark, sizeof(mark));
-    return !mark[0] || str_eq(mark, choice->mark);
+    return !mark[0] || str_eq(mark, filter->mark);
 }
 
 void step_isolation_container_ended(const struct pod_spec *spec, const char *directory,
                                     const char *container, const pid_t *others, size_t count)
 {
-    struct choice choice = {.others = others, .count = count};
+    struct container_filter filter = {.others = others, .count = count};
     if (!spec->plain)
         return;
-    snprintf(choice.mark, sizeof(choice.mark), "%s/%s", directory, container);
-    orphans_end_below(is_of_container, &choice);
+    snprintf(filter.mark, sizeof(filter.mark), "%s/%s", directory, container);
+    orphans_end_below(is_of_container, &filter);
 }

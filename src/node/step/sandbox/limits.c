@@ -80,9 +80,9 @@ static bool kernel_is_at_least(int major, int minor)
 }
 
 /* Since Linux 5.14 the kernel counts a user's processes per user namespace. Older kernels count all
- * processes of the user, so a limit for one container would be wrong. Root's processes are not
- * counted. */
-int step_limits_count_processes(const struct pod_spec *spec, struct err *err)
+ * processes of the user, so a limit for one container would be wrong. The kernel does not enforce
+ * this limit for root, so it is set only with `nested`. */
+int step_limits_set_process_count(const struct pod_spec *spec, struct err *err)
 {
     struct rlimit limit;
     rlim_t wanted = (rlim_t)spec->limits.pids;

@@ -1,12 +1,14 @@
-/* Limits that a pod's supervisor sets for its containers and for commands that run in them later.
+/* Sets the limits of a pod and its containers: by control groups, or by other means if the kernel
+ * has no control group for a limit. The pod's supervisor and the processes that it starts use it.
  */
 #ifndef TRAINYARD_NODE_STEP_SANDBOX_LIMITS_H
 #define TRAINYARD_NODE_STEP_SANDBOX_LIMITS_H
 
 #include "node/pod/record/spec.h"
 
-/* Creates the pod's control groups, before its first container starts. step_limits_end_pod()
- * removes them after the last container, and kills the processes that are still in them. */
+/* step_limits_begin_pod() creates the pod's control groups, before its first container starts.
+ * step_limits_end_pod() removes them after the last container, and kills the processes that are
+ * still in them. */
 int step_limits_begin_pod(const struct pod_spec *spec, struct err *err);
 void step_limits_end_pod(const struct pod_spec *spec);
 
@@ -22,13 +24,14 @@ bool step_limits_end(const struct pod_spec *spec, const struct pod_container *co
  * processes of exec, while the machine's /sys/fs/cgroup is still visible. */
 int step_limits_enter(const struct pod_spec *spec, const struct pod_container *container,
                       struct err *err);
-/* Called after step_limits_enter() in the first process, in the finished sandbox. If no control
- * group limits memory, it limits each file system in memory at /tmp, /var/tmp and /run to the
- * container's memory limit. */
+/* Called in the first process when the container's root is mounted. If the container has a memory
+ * limit and no control group enforces it, sets the size of each file system in memory at /tmp,
+ * /var/tmp and /run to that limit. */
 void step_limits_shrink_memory_files(const struct pod_spec *spec,
                                      const struct pod_container *container);
-/* Called last before the command is executed. If the container has its own user namespace and no
- * control group limits processes, it sets the kernel's limit per user namespace. */
-int step_limits_count_processes(const struct pod_spec *spec, struct err *err);
+/* Called after step_privilege_drop() or step_privilege_bound(). If the container has its own user
+ * namespace and no control group limits processes, sets the limit of processes per user namespace.
+ * Does nothing before Linux 5.14. */
+int step_limits_set_process_count(const struct pod_spec *spec, struct err *err);
 
 #endif

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 /* A directory with more than LAYER_ENTRIES_MAX entries does not get a layer, because each entry
- * costs a mount. */
+ * costs a mount. OPEN_TRIES limits the attempts of open_below(). */
 enum { LAYER_ENTRIES_MAX = 4096, OPEN_TRIES = 1000 };
 
 static int set_attributes(int fd, unsigned long long attributes, bool recursive)
@@ -42,8 +42,9 @@ int mount_clone(int directory_fd, const char *path, bool read_only, int *ret_fd,
     return 0;
 }
 
-/* Creates missing directories one component at a time and never follows a link: the pod can write
- * below the source, and must not redirect this process to other directories. */
+/* Opens `sub_path` and creates its missing directories, one component at a time. Never follows a
+ * link: the pod can write below the source, and must not redirect this process to other
+ * directories. Returns a descriptor, or -1 and sets errno. */
 static int make_below(int base, const char *sub_path)
 {
     const struct open_how how = {.flags = O_PATH | O_CLOEXEC,
@@ -64,8 +65,9 @@ static int make_below(int base, const char *sub_path)
     return at;
 }
 
-/* Follows links that stay below the source, like those of a config map's files. The kernel checks
- * this while it resolves the path, so the pod cannot replace a component after the check. */
+/* Opens `sub_path`. Follows links that stay below the source, like those of a config map's files.
+ * The kernel checks this while it resolves the path, so the pod cannot replace a component after
+ * the check. */
 static int open_below(int base, const char *sub_path, int *ret_fd, struct err *err)
 {
     const struct open_how how = {.flags = O_PATH | O_CLOEXEC,
@@ -89,7 +91,7 @@ static int read_path(int fd, char **ret, struct err *err)
     snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
     ssize_t size = readlink(link, path, sizeof(path));
     if (size < 0 || (size_t)size == sizeof(path))
-        return err_set_errno(err, size < 0 ? errno : ENAMETOOLONG, "cannot tell its path");
+        return err_set_errno(err, size < 0 ? errno : ENAMETOOLONG, "cannot read its path");
     *ret = mem_strndup(path, (size_t)size);
     return 0;
 }
@@ -168,7 +170,8 @@ static bool mount_is_one_of(const char *name, const char *const *list)
     return false;
 }
 
-/* Makes one entry of the covered directory visible in the layer, which is the working directory. */
+/* Makes one entry of the directory `covered` visible in the layer, which is the working directory.
+ */
 static int show_entry(int covered, const char *name, struct err *err)
 {
     struct stat info;
@@ -228,7 +231,7 @@ int mount_layer_over(struct mount_layers *layers, const char *directory, const c
     return result;
 }
 
-static int make_one(const char *path, bool directory)
+static int make_mount_point(const char *path, bool directory)
 {
     return directory ? mkdir(path, 0755) : mknod(path, S_IFREG | 0644, 0);
 }
@@ -243,7 +246,7 @@ int mount_make_target(struct mount_layers *layers, const char *target, bool dire
         bool last = *at == '\0';
         *at = '\0';
         bool as_directory = directory || !last;
-        if (access(path, F_OK) < 0 && make_one(path, as_directory) < 0) {
+        if (access(path, F_OK) < 0 && make_mount_point(path, as_directory) < 0) {
             if (errno != EROFS && errno != EACCES && errno != EPERM)
                 return err_set_errno(err, errno, "cannot make mount path '%s'", path);
             char *slash = strrchr(path, '/');
@@ -252,7 +255,7 @@ int mount_make_target(struct mount_layers *layers, const char *target, bool dire
             *slash = '/';
             if (result < 0)
                 return err_wrap(err, "cannot make mount path '%s'", target);
-            if (make_one(path, as_directory) < 0)
+            if (make_mount_point(path, as_directory) < 0)
                 return err_set_errno(err, errno, "cannot make mount path '%s'", path);
         }
         if (last)
@@ -272,7 +275,7 @@ int mount_layers_add(struct mount_layers *layers, const char *directory, struct 
     return 0;
 }
 
-int mount_layers_seal(struct mount_layers *layers, struct err *err)
+int mount_layers_make_read_only(struct mount_layers *layers, struct err *err)
 {
     int result = 0;
     for (int i = 0; i < layers->count; i++) {

@@ -1,6 +1,7 @@
 /* Makes mounts for the sandbox: detached clones, whose attributes are set before a process can
- * reach them, and mount points in read-only file systems. Used only by the sandbox's first process,
- * in a mount namespace of its own. */
+ * reach them, and mount points in read-only file systems. The sandbox's first process uses it, in a
+ * mount namespace of its own. The supervisor and the first process of a shared PID namespace use
+ * only mount_memory(), also in mount namespaces of their own. */
 #ifndef TRAINYARD_NODE_STEP_SANDBOX_MOUNT_H
 #define TRAINYARD_NODE_STEP_SANDBOX_MOUNT_H
 
@@ -10,28 +11,33 @@
 #include <stdbool.h>
 
 /* Clones the file or directory at `path`, and everything mounted below it, as a detached mount with
- * nosuid and nodev. */
+ * nosuid and nodev. If `path` is "", clones `directory_fd` itself. The caller closes *ret_fd. */
 int mount_clone(int directory_fd, const char *path, bool read_only, int *ret_fd, struct err *err);
-/* Like mount_clone(), for the volume <source>/<sub_path>, which is created if missing. Fails if the
- * path of the source contains a symbolic link, or if a link in the sub-path leads out of the
- * source. `ret_path` is the path on the machine, without links; the caller frees it. */
+/* Like mount_clone(), but for the volume <source>/<sub_path>. A missing sub-path is created as a
+ * directory; the source must exist. Fails if the path of the source contains a symbolic link, or if
+ * a link in the sub-path leads out of the source. `ret_path` is the path on the machine, without
+ * links; the caller frees it. */
 int mount_clone_volume(const struct pod_mount *mount, int *ret_fd, char **ret_path,
                        struct err *err);
+/* Mounts a detached mount at `target`. The caller closes `tree_fd`. */
 int mount_attach(int tree_fd, const char *target, struct err *err);
 
 /* Mounts a file system in memory; `options` are as in mount(8): "mode=0755". */
 int mount_memory(const char *target, unsigned long flags, const char *options, struct err *err);
+/* Makes the mount at `target` read-only, but not the mounts below it. */
 int mount_read_only(const char *target, struct err *err);
 
-/* The directories that were made writable. mount_layers_seal() makes them read-only again. */
+/* The directories that are writable while mount points are created in them.
+ * mount_layers_make_read_only() makes them read-only. */
 enum { MOUNT_LAYERS_MAX = 64 };
 struct mount_layers {
     int fds[MOUNT_LAYERS_MAX];
     int count;
 };
 
-/* Mounts a writable file system in memory over `directory`, so that new entries can be created
- * there. It shows all entries of the directory except those in `without`, which ends with NULL. */
+/* Mounts a layer, which is a writable file system in memory, over `directory`, so that new entries
+ * can be created there. The layer shows all entries of the directory, read-only, except those in
+ * `without`, which ends with NULL or is NULL. The working directory becomes "/". */
 int mount_layer_over(struct mount_layers *layers, const char *directory, const char *const *without,
                      struct err *err);
 /* Makes sure that the mount point `target` exists. Creates missing components of the path, on a new
@@ -39,8 +45,9 @@ int mount_layer_over(struct mount_layers *layers, const char *directory, const c
  * a file. */
 int mount_make_target(struct mount_layers *layers, const char *target, bool directory,
                       struct err *err);
-/* Adds a writable directory, which mount_layers_seal() makes read-only. */
+/* Adds a directory that is writable already. */
 int mount_layers_add(struct mount_layers *layers, const char *directory, struct err *err);
-int mount_layers_seal(struct mount_layers *layers, struct err *err);
+/* Makes all directories of `layers` read-only and empties `layers`. */
+int mount_layers_make_read_only(struct mount_layers *layers, struct err *err);
 
 #endif

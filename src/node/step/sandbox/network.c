@@ -1,5 +1,6 @@
-/* Makes the pod's network: a network namespace that a veth pair connects to the cluster's bridge.
- * The kernel removes the pair with the pod's namespace, so nothing has to be cleaned up. */
+/* Implements the network functions of step/step.h. A pod has a network namespace, which a veth pair
+ * connects to the cluster's bridge. The kernel removes the pair with the pod's namespace, so
+ * nothing has to be cleaned up. */
 #include "node/step/step.h"
 
 #include "node/network/netlink.h"
@@ -19,7 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Opens a netlink socket in the cluster's network, where the pair is created. */
+/* Moves the caller into the cluster's network, and opens a netlink socket there, by which the veth
+ * pair is created. */
 static int open_cluster_socket(const char *lock, int *ret_fd, struct err *err)
 {
     _cleanup_fd_ int pidfd = -1;
@@ -59,7 +61,7 @@ static int network_join_cluster(int cluster_fd, const char *address_text, struct
         return err_set_errno(err, errno, "cannot open the network namespace");
     int result = netlink_open(&fd, err);
     if (result == 0)
-        result = transparent_is_laid(cluster_fd, &transparent, err);
+        result = transparent_is_set_up(cluster_fd, &transparent, err);
     if (result < 0)
         return result;
 

@@ -1,7 +1,7 @@
-/* Drops privileges, as the last step before the command runs. The default capabilities do not allow
- * changes of mounts, so the machine's files stay read-only for the sandbox's root. Containers of an
- * ordinary user also get their own user namespace. It locks every mount and makes runAsUser
- * possible. */
+/* Drops the privileges that the command must not have, when the sandbox is complete or was joined.
+ * The default capabilities do not allow changes of mounts, so the machine's files stay read-only
+ * for the sandbox's root. Containers of an ordinary user also get their own user namespace. It
+ * locks every mount and makes runAsUser possible. */
 #include "node/plan/capabilities.h"
 #include "node/process/namespaces.h"
 #include "node/step/step.h"
@@ -17,8 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Creates a mount namespace together with the user namespace; otherwise the mounts would not be
- * locked. */
+/* Creates a user namespace that maps one user and one group, and a mount namespace together with
+ * it; otherwise the mounts would not be locked. */
 static int privilege_enter_user_namespace(int64_t user, int64_t group, struct err *err)
 {
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0)

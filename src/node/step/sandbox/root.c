@@ -1,8 +1,8 @@
-/* Builds the container's view of the file system: a root with the machine's entries, which are
- * read-only. /proc, /sys, /dev, /run and /tmp are new. /etc has the pod's hosts, hostname and
- * resolv.conf. Secrets of the machine's user are masked, and volumes are at their mount paths. If
- * the container's image has files, the root shows them instead of the machine's. This code runs in
- * the sandbox's first process and never changes the machine's mounts. */
+/* Builds the root file system of a container. By default the root shows the machine's entries
+ * read-only; /proc, /sys, /dev, /run and /tmp are new, and secrets of the machine's user are
+ * masked. If the container's image has files, the root shows them instead of the machine's. /etc
+ * has the pod's hosts, hostname and resolv.conf, and volumes are at their mount paths. This code
+ * runs in the sandbox's first process and never changes the machine's mounts. */
 #include "node/image/table.h"
 #include "node/plan/python.h"
 #include "node/pod/secrets.h"
@@ -33,7 +33,7 @@ enum { MOUNTS_TEXT_MAX = 64 << 20 };
 static int bind_device(const char *from, struct err *err)
 {
     if (mknod(from + 1, S_IFREG | 0666, 0) < 0 || mount(from, from + 1, NULL, MS_BIND, NULL) < 0)
-        return err_set_errno(err, errno, "cannot give the pod '%s'", from);
+        return err_set_errno(err, errno, "cannot provide '%s' in the pod", from);
     return 0;
 }
 
@@ -72,7 +72,7 @@ static int mount_devices(const struct pod_spec *spec, const struct pod_container
     if (mkdir("dev/pts", 0755) < 0 || mkdir("dev/shm", 01777) < 0 ||
         mount("devpts", "dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
               "newinstance,ptmxmode=0666,mode=0620") < 0)
-        return err_set_errno(err, errno, "cannot give the pod '/dev/pts'");
+        return err_set_errno(err, errno, "cannot provide '/dev/pts' in the pod");
     return mount_shm(spec, err);
 }
 
@@ -86,8 +86,8 @@ static int mount_proc(struct err *err)
                                          "proc/latency_stats"};
     if (mount("proc", "proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
         return err_set_errno(err, errno,
-                             "cannot mount a fresh /proc (in a container, start it "
-                             "with an unmasked /proc)");
+                             "cannot mount a new /proc (if Trainyard runs in a container, start "
+                             "that container with an unmasked /proc)");
     for (size_t i = 0; i < ARRAY_SIZE(CLOSED); i++) {
         int tree;
         if (access(CLOSED[i], F_OK) < 0)
@@ -110,8 +110,9 @@ static int mount_sys(struct err *err)
 {
     if (mount("sysfs", "sys", "sysfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) == 0)
         return 0;
-    /* The kernel refuses a new sysfs with the machine's network (hostNetwork), or if something is
-     * mounted over /sys. Then the machine's /sys is shown. */
+    /* The kernel may refuse a new sysfs in a pod with the machine's network (hostNetwork), or if
+     * something is mounted over /sys. Then the machine's /sys is shown, or nothing if it cannot be
+     * cloned. */
     _cleanup_fd_ int tree = -1;
     if (mount_clone(AT_FDCWD, "/sys", true, &tree, err) < 0)
         return 0;
@@ -162,8 +163,8 @@ static int write_names(const struct pod_spec *spec, const char *directory, struc
         {"hostname", hostname, 0644},
         {"hosts", spec->hosts, 0644},
         {"resolv.conf", spec->resolv_conf, 0644},
-        {"shadow", "", 0600}, /* empty, because the container's root may be the machine's root, who
-                                 can read the machine's file */
+        {"shadow", "", 0600}, /* empty, because the container's root may be the machine's root,
+                                 which can read the machine's file */
         {"gshadow", "", 0600},
     };
     for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
@@ -178,9 +179,9 @@ static int write_names(const struct pod_spec *spec, const char *directory, struc
     return 0;
 }
 
-/* Puts the pod's own hosts, hostname and resolv.conf into /etc. They cannot be mounted one by one,
- * because each file may be missing on the machine or be a symbolic link. So an overlay shows the
- * pod's files instead of the machine's. If the kernel refuses the overlay (something is mounted
+/* Puts the pod's own hosts, hostname and resolv.conf into /etc. They cannot be mounted one by
+ * one, because each file may be missing on the machine or be a symbolic link. So an overlay shows
+ * the pod's files instead of the machine's. If the kernel refuses the overlay (something is mounted
  * below /etc), a layer does the same with more mounts. */
 static int mount_etc(const struct pod_spec *spec, struct mount_layers *layers, struct err *err)
 {
@@ -207,8 +208,8 @@ static int mount_etc(const struct pod_spec *spec, struct mount_layers *layers, s
     return write_names(spec, "/etc", err);
 }
 
-/* Mounts directories that a container may write to. In a read-only root they become read-only after
- * the mount points in them are made. */
+/* Mounts file systems in memory at /run, /tmp and /var/tmp, which a container may write to. In a
+ * read-only root they become read-only after the mount points in them are made. */
 static int mount_scratch(bool read_only, struct mount_layers *layers, struct err *err)
 {
     static const struct {
@@ -226,7 +227,8 @@ static int mount_scratch(bool read_only, struct mount_layers *layers, struct err
     return mkdir("/run/lock", 01777) < 0 ? err_set_errno(err, errno, "cannot make '/run/lock'") : 0;
 }
 
-/* The paths of the machine that must be masked, without links, and the container's volumes. */
+/* What must be read from the machine's file systems before the root changes: the paths that must be
+ * masked, without links, and clones of the container's volumes. */
 struct root_view {
     struct pod_strings masks;
     int *trees;   /* detached clones, one per mount of the container */
@@ -238,11 +240,11 @@ static void add_aliases(struct arena *arena, const char *mounts, const char *pat
                         struct pod_strings *ret)
 {
     struct pod_strings aliases = {0};
-    struct stat own, other;
+    struct stat original, other;
     mount_info_aliases(arena, mounts, path, &aliases);
     for (size_t i = 0; i < aliases.count; i++)
-        if (lstat(path, &own) == 0 && lstat(aliases.items[i], &other) == 0 &&
-            own.st_dev == other.st_dev && own.st_ino == other.st_ino)
+        if (lstat(path, &original) == 0 && lstat(aliases.items[i], &other) == 0 &&
+            original.st_dev == other.st_dev && original.st_ino == other.st_ino)
             pod_strings_add(arena, ret, aliases.items[i]);
 }
 
@@ -273,11 +275,11 @@ static int root_mask_path(const char *path, struct err *err)
 {
     struct stat info;
     if (lstat(path, &info) < 0 || S_ISLNK(info.st_mode))
-        return 0; /* not visible in this container; a link at the path is not followed */
+        return 0; /* not visible in this container, or a link, which is not followed */
     if (S_ISDIR(info.st_mode))
         return mount_memory(path, MS_RDONLY | MS_NOEXEC, "mode=0555,size=4k", err);
     if (mount("/dev/null", path, NULL, MS_BIND, NULL) < 0)
-        return err_set_errno(err, errno, "cannot cover '%s'", path);
+        return err_set_errno(err, errno, "cannot hide '%s'", path);
     return 0;
 }
 
@@ -286,7 +288,7 @@ static int place_volume(const struct pod_mount *mount, int tree, struct mount_la
 {
     struct stat info;
     if (fstat(tree, &info) < 0)
-        return err_set_errno(err, errno, "cannot look at volume '%s'", mount->source);
+        return err_set_errno(err, errno, "cannot inspect volume '%s'", mount->source);
     int result = mount_make_target(layers, mount->target, S_ISDIR(info.st_mode), err);
     return result < 0 ? result : mount_attach(tree, mount->target, err);
 }
@@ -299,7 +301,8 @@ static bool is_mount_root(const char *path)
 }
 
 /* Mounts each directory between `top` and `path` on itself, so that the pod cannot rename it. A
- * mask is mounted on a path: after a rename, pods that start later would see the file. */
+ * mask hides only a path: after a rename, pods that start later would see the file at its new path.
+ */
 static int pin_directories(const char *top, const char *path, struct err *err)
 {
     for (const char *at = path + strlen(top) + 1; (at = strchr(at, '/')); at++) {
@@ -335,8 +338,9 @@ static int mask_inside(const struct pod_strings *masks, const char *path,
     return result;
 }
 
-/* `writable` means that the container may write to the root, and, with an image, to all files of
- * the image. */
+/* Arranges the new root, which is "/" already: names of the pod, scratch directories, masks and
+ * volumes. `writable` means that the container may write to the root, and, with an image, to all
+ * files of the image. */
 static int root_arrange(const struct pod_spec *spec, const struct pod_container *container,
                         const struct root_view *view, bool writable, struct err *err)
 {
@@ -360,7 +364,7 @@ static int root_arrange(const struct pod_spec *spec, const struct pod_container 
     if (result == 0 && container->directory && file_make_dirs(container->directory, 0755, NULL) < 0)
         err_clear(err);
     if (result == 0)
-        result = mount_layers_seal(&layers, err);
+        result = mount_layers_make_read_only(&layers, err);
     if (result == 0)
         result = mount_read_only("/dev", err);
     return result == 0 && (!writable || container->read_only) ? mount_read_only("/", err) : result;

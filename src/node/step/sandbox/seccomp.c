@@ -1,8 +1,9 @@
-/* The seccomp filter of a sandbox. It refuses the system calls that container runtimes refuse by
- * default, because containers do not need these calls, and the calls have had security holes. Most
- * of these calls need privileges anyway. Without the filter a container could use the key ring of
- * the machine's user (keyctl), new user namespaces, the kernel's log, io_uring, userfaultfd, and
- * BPF if the machine allows it to every user.
+/* Installs the seccomp filter of a sandbox, after all other privileges are dropped. The filter
+ * refuses the system calls that container runtimes refuse by default, because containers do not
+ * need these calls, and the calls have had security holes. Most of these calls need privileges
+ * anyway. Without the filter a container could use the key ring of the machine's user (keyctl), new
+ * user namespaces, the kernel's log, io_uring, userfaultfd, and BPF if the machine allows it to
+ * every user.
  *
  * The kernel caches the numbers of calls that are always allowed, so a long table does not slow
  * these calls down. */
@@ -34,7 +35,7 @@ enum {
     X32_BIT = 0x40000000, /* marks the numbers of the x32 interface */
 };
 
-/* Refused with EPERM. */
+/* The system calls that the filter refuses with EPERM. */
 static const int DENIED[] = {
     /* the key ring of the machine's user */
     SYS_add_key,

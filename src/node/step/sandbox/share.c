@@ -29,14 +29,14 @@ enum {
      * that forks fast needs several sweeps. A process that hangs in the kernel does not end at
      * all. */
     SWEEP_MS = 2 * 1000,
-    AWAITED_MAX = 256,
+    KILLED_MAX = 256, /* processes per sweep */
 };
 
 /* ---- the first process ----------------------------------------------------------------------- */
 
 /* Gives the first process an empty root. Every container sees this process and must not reach the
  * machine's files through it. */
-static int enter_nothing(const char *mount_point)
+static int enter_empty_root(const char *mount_point)
 {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
         mount_memory(mount_point, MS_RDONLY | MS_NOEXEC, "mode=0555,size=4k", NULL) < 0 ||
@@ -59,7 +59,7 @@ static void reap_forever(const char *mount_point, int supervisor)
         _exit(1);
     prctl(PR_SET_NAME, "trainyard-pause");
     setsid();
-    if (close_range(0, ~0U, 0) < 0 || enter_nothing(mount_point) < 0)
+    if (close_range(0, ~0U, 0) < 0 || enter_empty_root(mount_point) < 0)
         _exit(1);
     for (;;) {
         siginfo_t info;
@@ -114,8 +114,9 @@ int step_share_mark(void)
     return open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
 }
 
-/* Checks the process again after its pidfd is open, so that no later process with the same pid is
- * killed. Returns the pidfd, or -1 if there is nothing to kill. */
+/* Kills the process with the pid `name` if its mount namespace is `mark`. Checks this again after
+ * the pidfd is open, so that no later process with the same pid is killed. Returns the pidfd of the
+ * killed process, or -1 if it was not killed. */
 static int kill_marked(const char *name, ino_t mark)
 {
     int64_t pid;
@@ -129,14 +130,14 @@ static int kill_marked(const char *name, ino_t mark)
     return TAKE_FD(fd);
 }
 
-/* Kills all processes of the container, then waits for their end. Returns false if there were
- * none. */
+/* Kills up to KILLED_MAX processes of the container, then waits for their end. Returns false if
+ * there were none. */
 static bool sweep_once(ino_t mark)
 {
-    int killed[AWAITED_MAX];
+    int killed[KILLED_MAX];
     size_t count = 0;
     DIR *processes = opendir("/proc");
-    for (struct dirent *entry; processes && count < AWAITED_MAX && (entry = readdir(processes));) {
+    for (struct dirent *entry; processes && count < KILLED_MAX && (entry = readdir(processes));) {
         int fd = kill_marked(entry->d_name, mark);
         if (fd >= 0)
             killed[count++] = fd;

@@ -1,5 +1,6 @@
-/* Writes sysctls of the pod's own namespaces. The planner refuses all other sysctls, and this file
- * checks again, because a supervisor that runs as root could change the machine's sysctls. */
+/* Writes sysctls of the pod's own namespaces, when the supervisor starts. The planner refuses all
+ * other sysctls. This code checks them again, because a supervisor that runs as root could change
+ * the machine's sysctls. */
 #include "node/plan/sysctl_names.h"
 #include "node/step/step.h"
 
@@ -14,10 +15,11 @@ static int set_one(const struct pod_spec *spec, const char *setting, struct err 
     _cleanup_free_ char *name = mem_strdup(setting);
     char *equals = strchr(name, '=');
     if (!equals)
-        return err_set(err, ERR_INVALID, "'%s' is no setting", setting);
+        return err_set(err, ERR_INVALID, "'%s' is not of the form NAME=VALUE", setting);
     *equals = '\0';
     if (!sysctl_is_of_pod(name, spec->network != NULL, !spec->machine_ipc))
-        return err_set(err, ERR_INVALID, "sysctl '%s' is not of the pod's own", name);
+        return err_set(err, ERR_INVALID, "sysctl '%s' does not belong to the pod's own namespaces",
+                       name);
     _cleanup_free_ char *path = mem_printf("/proc/sys/%s", name);
     for (char *dot = path + strlen("/proc/sys/"); (dot = strchr(dot, '.'));)
         *dot = '/';

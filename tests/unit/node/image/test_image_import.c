@@ -168,15 +168,15 @@ static void broken_ones_leave_nothing(void **state)
     } CASES[] = {
         {{.diff_id = "0000000000000000000000000000000000000000000000000000000000000000"},
          NULL,
-         "digest is not what the image says"},
+         "digest does not match"},
         {{.diff_id = "none"}, NULL, "no sha256 digest"},
-        {{.machine = "m68k"}, NULL, "the image is for linux/m68k, and this machine is"},
+        {{.machine = "m68k"}, NULL, "the image is for linux/m68k, but this machine is"},
         {{.layer_name = "elsewhere"}, NULL, "lacks layer 'elsewhere'"},
         {{.nameless = true}, NULL, "give a name after the file"},
         {{.bomb = true, .gzip = true}, NULL, "more bytes than are allowed"},
         {{.other_config = true}, NULL, "is damaged"},
-        {{.other_blob = true}, NULL, "digest is not what the image says"},
-        {{.other_blob = true, .gzip = true}, NULL, "digest is not what the image says"},
+        {{.other_blob = true}, NULL, "digest does not match"},
+        {{.other_blob = true, .gzip = true}, NULL, "digest does not match"},
         {{0}, "no name!", "is not a valid image name"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
@@ -234,7 +234,8 @@ static void images_in_use_stay(void **state)
     file_make_dirs(pod, 0700, NULL);
     file_write_atomic(arena_printf(arena, "%s/spec", pod), text.data, text.size, 0600, NULL);
     assert_int_equal(node_image_remove(state_dir, "used", &err), -ERR_CONFLICT);
-    assert_string_equal(err.message, "image 'used' is in use by pod 'worker-0': delete that first");
+    assert_string_equal(err.message,
+                        "image 'used' is in use by pod 'worker-0': delete the pod first");
     /* Another image takes the name. The files stay as long as the pod. */
     const struct node_image other = {.state_dir = state_dir,
                                      .name = "used:latest",

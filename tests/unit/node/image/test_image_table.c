@@ -65,10 +65,10 @@ static void unknown_ones_come_with_advice(void **state)
                      -ERR_NOT_FOUND);
     assert_string_equal(
         err.message,
-        "image 'registry:5000/x/y:1' is not known here, and nothing is pulled (imagePullPolicy "
-        "Always): run 'trainyard image add registry:5000/x/y -- COMMAND' to name a program of "
-        "this machine, 'trainyard image import FILE.tar' to take a saved image, or give the "
-        "container a command");
+        "image 'registry:5000/x/y:1' is not present on this machine, and images are never pulled "
+        "(imagePullPolicy Always): run 'trainyard image add registry:5000/x/y -- COMMAND' to map "
+        "it to a program of this machine, 'trainyard image import FILE.tar' to import a saved "
+        "image, or give the container a command");
 }
 
 static void added_ones(void **state)
@@ -155,8 +155,8 @@ static void programs_that_pods_do_not_see(void **state)
         {"nosuchprogram", "no program 'nosuchprogram' in the PATH of pods"},
         {"python3 train.py", "the whole command 'python3 train.py' is one word"},
         {"./sh", "begins with '/'"},
-        {"/tmp/missing/x", "there is no '/tmp/missing/x' now"},
-        {"/tmpx", "there is no '/tmpx' now"},
+        {"/tmp/missing/x", "'/tmp/missing/x' does not exist"},
+        {"/tmpx", "'/tmpx' does not exist"},
         {"/proc/self/exe", "'/proc' of their own"},
         {"/state/x", "do not see '/state'"},
         {"/root/x", "do not see '/root'"},
@@ -210,7 +210,8 @@ static void files_below_tmp(void **state)
     }
     const char *const lost[] = {"sh", arena_printf(arena, "%s/lost.py", scratch)};
     const struct node_image missing = {.state_dir = "/state", .command = lost, .command_count = 2};
-    assert_non_null(strstr(node_image_warning(arena, &missing, "/home/me"), "/lost.py' now"));
+    assert_non_null(
+        strstr(node_image_warning(arena, &missing, "/home/me"), "/lost.py' does not exist"));
     const char *const shares[] = {"/opt", scratch, NULL};
     const struct node_image shared = {
         .state_dir = "/state", .command = commands[2], .command_count = 2, .shares = shares};

@@ -133,7 +133,8 @@ static void what_is_too_much_to_be_measured(void **state)
     close(fd);
     const char *message = judge(arena, "1Ti", "1Ti", "1Ti");
     assert_non_null(message);
-    assert_non_null(strstr(message, "more than 1000000 files, directories more than 4096 deep"));
+    assert_non_null(
+        strstr(message, "more than 1000000 files, directories nested more than 4096 deep"));
 }
 
 /* In a pod without any limit, only the files that its containers wrote outside of volumes count,

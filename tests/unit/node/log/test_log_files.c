@@ -184,7 +184,7 @@ static void a_full_disk(void **state)
     assert_int_equal(strtol(text.data, NULL, 10), 1);
     char *second = strchr(text.data, '\n') + 1;
     assert_true(str_has_prefix(
-        second, "trainyard: 2082 bytes of the log are missing here, the disk was full\n"));
+        second, "trainyard: 2082 bytes of the log are missing here because the disk was full\n"));
     assert_int_equal(strtol(strchr(second, '\n') + 1, NULL, 10), 4);
 }
 

@@ -89,7 +89,7 @@ static void rules(void **state)
     nft_rule_end(&rule, &batch);
     nft_rule_begin(&rule, "ours", "in");
     nft_rule_in_link(&rule, "tyo1");
-    nft_rule_unasked(&rule);
+    nft_rule_not_established(&rule);
     nft_rule_drop(&rule);
     nft_rule_end(&rule, &batch);
     for (size_t i = 0; i < 4; i++)

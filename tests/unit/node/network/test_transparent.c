@@ -12,7 +12,7 @@ static bool is_laid(int fd)
 {
     struct err err = ERR_INIT;
     bool laid;
-    assert_int_equal(transparent_is_laid(fd, &laid, &err), 0);
+    assert_int_equal(transparent_is_set_up(fd, &laid, &err), 0);
     return laid;
 }
 
@@ -33,7 +33,7 @@ static void is_found_again(void **state)
                      0);
     assert_int_equal(netlink_link_up(fd, POD_NETWORK_BRIDGE, &err), 0);
     assert_false(is_laid(fd));
-    if (transparent_lay(fd, &err) < 0) {
+    if (transparent_set_up(fd, &err) < 0) {
         /* On a machine without nf_tables pods must not rely on it. */
         print_message("refused here: %s\n", err.message);
         assert_false(is_laid(fd));

@@ -163,9 +163,9 @@ static void missing_ones_are_named(void **state)
          "environment variable 'A': couldn't find key k in ConfigMap n/c", -ERR_NOT_FOUND},
         {"{'envFrom':[{'secretRef':{'name':'z'}}]}", "secret \"z\" not found", -ERR_NOT_FOUND},
         {"{'env':[{'name':'A','valueFrom':{'fieldRef':{'fieldPath':'spec.none'}}}]}",
-         "environment variable 'A': field 'spec.none' cannot be referred to", -ERR_UNSUPPORTED},
+         "environment variable 'A': fieldPath 'spec.none' is not supported", -ERR_UNSUPPORTED},
         {"{'env':[{'name':'A','valueFrom':{'secretKeyRef':{'name':'s','key':'BIN'}}}]}",
-         "environment variable 'A': the value is not text", -ERR_INVALID},
+         "environment variable 'A': the value contains a NUL byte", -ERR_INVALID},
     };
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();

@@ -117,8 +117,8 @@ static void what_is_missing_is_told(void **state)
     const char *path;
     kubeconfig.handout_dir = "/proc/nowhere";
     assert_true(plan_kubeconfig_write(arena, &kubeconfig, &path, &err) < 0);
-    assert_non_null(strstr(err.message, "gets no KUBECONFIG (a pod that needs none says "
-                                        "automountServiceAccountToken: false): "));
+    assert_non_null(
+        strstr(err.message, "(if the pod needs none, set automountServiceAccountToken: false): "));
     assert_non_null(strstr(err.message, "/proc/nowhere"));
     kubeconfig = make(arena, kubeconfig.user);
     assert_int_equal(unlink(arena_printf(arena, "%s/token", kubeconfig.files)), 0);

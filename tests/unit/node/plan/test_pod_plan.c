@@ -241,7 +241,7 @@ static void images_that_do_not_run(void **state)
 {
     static const struct {
         const char *container, *reason, *message;
-        bool heals;
+        bool is_temporary;
     } CASES[] = {
         {"'image':'empty'", "CreateContainerError", "no command specified", false},
         {"'image':'../../x:1','command':['x']", "InvalidImageName",
@@ -268,7 +268,7 @@ static void images_that_do_not_run(void **state)
                  &spec, &refusal, &err) < 0);
         assert_string_equal(refusal.reason, CASES[i].reason);
         assert_string_equal(refusal.container, "m");
-        assert_int_equal(refusal.may_heal, CASES[i].heals);
+        assert_int_equal(refusal.is_temporary, CASES[i].is_temporary);
         if (!strstr(err.message, CASES[i].message))
             fail_msg("no '%s' in '%s'", CASES[i].message, err.message);
     }
@@ -321,10 +321,10 @@ static void refusals(void **state)
 {
     static const struct {
         const char *spec, *reason, *container, *message;
-        bool may_heal;
+        bool is_temporary;
     } CASES[] = {
         {"{'containers':[{'name':'m','image':'x'}]}", "ErrImageNeverPull", "m",
-         "image 'x' is not known here", true},
+         "image 'x' is not present on this machine", true},
         {"{'containers':[{'name':'m','command':['a'],'volumeMounts':[{'name':'v','mountPath':'/x'"
          "}]}]}",
          "CreateContainerConfigError", "m", "names no volume of the pod", false},
@@ -387,7 +387,7 @@ static void refusals(void **state)
         assert_true(plan(arena, CASES[i].spec, &spec, &refusal, &err) < 0);
         assert_string_equal(refusal.reason, CASES[i].reason);
         assert_true(str_eq(refusal.container, CASES[i].container));
-        assert_int_equal(refusal.may_heal, CASES[i].may_heal);
+        assert_int_equal(refusal.is_temporary, CASES[i].is_temporary);
         if (!strstr(err.message, CASES[i].message))
             fail_msg("'%s'", err.message);
     }
@@ -479,7 +479,7 @@ static void without_namespaces_nothing_is_mounted(void **state)
          "FailedMount", "volume \"h\": it cannot be mounted at '/usr'"},
         {"{'volumes':[{'name':'h','hostPath':{'path':'/usr'}}],'containers':[{'name':'m',"
          "'command':['x'],'volumeMounts':[{'name':'h','mountPath':'/usr','readOnly':true}]}]}",
-         "FailedMount", "volume \"h\": it is to be read-only at '/usr'"},
+         "FailedMount", "volume \"h\": a read-only mount at '/usr'"},
         {"{'securityContext':{'sysctls':[{'name':'kernel.shmmax','value':'1'}]},'containers':"
          "[{'name':'m','command':['x']}]}",
          "SysctlForbidden", "forbidden sysctl: \"kernel.shmmax\""},
@@ -581,7 +581,7 @@ static void gpus_are_told(void **state)
     struct json *annotations = json_at(pod, "metadata", "annotations", NULL);
     assert_true(plan_json(arena, pod, &spec, &refusal, &err) < 0);
     assert_int_equal(err.code, ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "put on its node by hand"));
+    assert_non_null(strstr(err.message, "the scheduler did not place the pod"));
     json_set_string(arena, annotations, "trainyard.dev/gpus", "{\"main\":[1,3]}");
     if (plan_json(arena, pod, &spec, &refusal, &err) < 0)
         fail_msg("%s", err.message);

@@ -79,7 +79,7 @@ static struct plan_preparation *start(struct loop *loop, int number, struct outc
         .resolv_conf = "",
         .source = {find_object, next_service, NULL},
     };
-    const struct plan_preparation_order order = {
+    const struct plan_preparation_request order = {
         .pod = pod,
         .directory = arena_printf(arena, "%s/pods/u%d", directory, number),
         .address = "10.244.1.2",

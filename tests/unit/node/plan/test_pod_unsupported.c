@@ -34,13 +34,12 @@ static void what_is_not_given_is_told(void **state)
     plan_unsupported_report(arena, pod, &NESTED, &objects, note, &text);
     assert_string_equal(
         text.data,
-        "Unsupported: hostPID has no effect: a pod that sees the machine's processes can end and "
-        "inspect those of its user, this cluster's too; shareProcessNamespace shows those of the "
-        "pod\n"
-        "Unsupported: fsGroup 5 is not given: pods run as an ordinary user, who has one group; "
-        "volumes can be written by every container all the same\n"
-        "Unsupported: container c does not get the capabilities it adds (NET_ADMIN, SYS_ADMIN): a "
-        "container never has more than its sandbox\n");
+        "Unsupported: hostPID has no effect: a pod that sees the machine's processes could inspect "
+        "and end all processes of its user, including those of this cluster; use "
+        "shareProcessNamespace to see the processes of the pod\nUnsupported: fsGroup 5 has no "
+        "effect: pods run as an ordinary user with one group; every container can write to the "
+        "volumes anyway\nUnsupported: container c does not get the capabilities it adds "
+        "(NET_ADMIN, SYS_ADMIN): a container never has more capabilities than its sandbox\n");
     buf_clear(&text);
     plan_unsupported_report(arena, pod, &OF_ROOT, &objects, note, &text);
     assert_null(strstr(text.data, "fsGroup"));
@@ -97,11 +96,11 @@ static void the_file_of_last_words_is_told_to_who_uses_it(void **state)
             &PLAIN, &objects, note, &text);
         assert_string_equal(
             text.size ? text.data : "",
-            CASES[i].told ? "Unsupported: without namespaces these have no effect: "
-                            "terminationMessagePath (terminationMessagePolicy "
-                            "FallbackToLogsOnError has) ('trainyard status' says how to allow "
-                            "namespaces)\n"
-                          : "");
+            CASES[i].told
+                ? "Unsupported: without namespaces these have no effect: terminationMessagePath "
+                  "(use terminationMessagePolicy FallbackToLogsOnError instead) ('trainyard "
+                  "status' says how to allow namespaces)\n"
+                : "");
     }
 }
 
@@ -129,8 +128,8 @@ static void the_name_of_the_api_is_told(void **state)
             i == ARRAY_SIZE(SAYING) - 1
                 ? ""
                 : "Unsupported: without namespaces these have no effect: the name "
-                  "kubernetes.docker.internal (the name is known once this machine's /etc/hosts "
-                  "has it at 127.0.0.1) ('trainyard status' says how to allow namespaces)\n");
+                  "kubernetes.docker.internal (the name works once this machine's /etc/hosts maps "
+                  "it to 127.0.0.1) ('trainyard status' says how to allow namespaces)\n");
         buf_clear(&text);
         plan_unsupported_report(arena, read_json(arena, pod), &NESTED, &objects, note, &text);
         assert_int_equal(text.size, 0);
@@ -160,8 +159,8 @@ static void a_kubeconfig_is_named_to_who_has_it(void **state)
             arena, "{'spec':{'containers':[{'name':'a',%s,%s},{'name':'b',%s}]}}",
             "'command':['curl','kubernetes.docker.internal']", CASES[i].first, CASES[i].second);
         plan_unsupported_report(arena, read_json(arena, pod), &PLAIN, &objects, note, &text);
-        assert_non_null(strstr(text.data, "the name is known once this machine's /etc/hosts"));
-        assert_int_equal(strstr(text.data, "KUBECONFIG says") != NULL, CASES[i].is_named);
+        assert_non_null(strstr(text.data, "the name works once this machine's /etc/hosts"));
+        assert_int_equal(strstr(text.data, "KUBECONFIG has") != NULL, CASES[i].is_named);
     }
 }
 

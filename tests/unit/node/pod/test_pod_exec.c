@@ -22,11 +22,11 @@
 
 struct world {
     struct loop *loop;
-    int listener, supervisor;        /* the supervisor's sockets */
-    char request[POD_REQUEST_MAX];   /* the received request */
-    int lines[FD_MESSAGE_FDS_MAX];   /* the descriptors received with the request */
-    struct pod_exec *exec;           /* NULL: freed */
-    struct engine_pod_lines streams; /* valid after the start */
+    int listener, supervisor;          /* the supervisor's sockets */
+    char request[POD_REQUEST_MAX];     /* the received request */
+    int lines[FD_MESSAGE_FDS_MAX];     /* the descriptors received with the request */
+    struct pod_exec *exec;             /* NULL: freed */
+    struct engine_pod_streams streams; /* valid after the start */
     int starts, ends, exit_code, closed;
     char message[ERR_MESSAGE_MAX];
     struct err err;
@@ -35,7 +35,7 @@ struct world {
 
 /* ---- the asker ------------------------------------------------------------------------------- */
 
-static void on_started(void *context, const struct engine_pod_lines *lines)
+static void on_started(void *context, const struct engine_pod_streams *lines)
 {
     struct world *world = context;
     world->starts++;
@@ -249,14 +249,14 @@ static void a_refusal_is_passed_on(void **context)
     struct pod_answer refusal = {.kind = POD_REFUSED};
     _cleanup_buf_ struct buf text;
     buf_init(&text, POD_ANSWER_MAX);
-    err_set(&refusal.why, ERR_NOT_FOUND, "container 'x' is not one of the pod's");
+    err_set(&refusal.why, ERR_NOT_FOUND, "the pod has no container 'x'");
     pod_answer_write(&refusal, &text);
     ask(world, &COMMAND);
     take_request(world);
     answer(world, text.data, -1);
     assert_int_equal(world->ends, 1);
     assert_int_equal(world->err.code, ERR_NOT_FOUND);
-    assert_string_equal(world->err.message, "container 'x' is not one of the pod's");
+    assert_string_equal(world->err.message, "the pod has no container 'x'");
 }
 
 static void nonsense_is_an_error(void **context)

@@ -190,7 +190,7 @@ static void spec_format_stays(void **state)
     pod_spec_write(&spec, &text);
     assert_string_equal(text.data, SPEC);
     assert_int_equal(spec.containers[1].life.probes[PROBE_READINESS].port, 8080);
-    assert_int_equal(spec.containers[1].life.figures[PROBE_READINESS].failure_threshold, 5);
+    assert_int_equal(spec.containers[1].life.settings[PROBE_READINESS].failure_threshold, 5);
     assert_int_equal(spec.containers[1].limits.memory_bytes, 5);
     assert_int_equal(spec.containers[0].restart, RESTART_ALWAYS);
 }

@@ -66,7 +66,7 @@ static void probes(void **state)
         fail_msg("%s", err.message);
     const struct pod_life *life = &spec.containers[0].life;
     const struct pod_handler *live = &life->probes[PROBE_LIVENESS];
-    const struct probe_figures *figures = &life->figures[PROBE_LIVENESS];
+    const struct probe_settings *settings = &life->settings[PROBE_LIVENESS];
     assert_int_equal(live->kind, HANDLER_HTTP);
     assert_int_equal(live->port, 8080);
     assert_true(live->tls);
@@ -75,17 +75,17 @@ static void probes(void **state)
     /* A header with a line break, which could add another, is left out. */
     assert_int_equal(live->headers.count, 1);
     assert_string_equal(live->headers.items[0], "A: b");
-    assert_int_equal(figures->initial_delay_ms, 5000);
-    assert_int_equal(figures->period_ms, 3000);
-    assert_int_equal(figures->timeout_ms, 2000);
-    assert_int_equal(figures->success_threshold, 1);
-    assert_int_equal(figures->failure_threshold, 4);
-    assert_int_equal(figures->grace_ms, 7000);
+    assert_int_equal(settings->initial_delay_ms, 5000);
+    assert_int_equal(settings->period_ms, 3000);
+    assert_int_equal(settings->timeout_ms, 2000);
+    assert_int_equal(settings->success_threshold, 1);
+    assert_int_equal(settings->failure_threshold, 4);
+    assert_int_equal(settings->grace_ms, 7000);
     assert_int_equal(life->probes[PROBE_READINESS].kind, HANDLER_TCP);
     assert_string_equal(life->probes[PROBE_READINESS].host, "127.0.0.1");
-    assert_int_equal(life->figures[PROBE_READINESS].success_threshold, 2);
-    assert_int_equal(life->figures[PROBE_READINESS].grace_ms, -1);
-    assert_int_equal(life->figures[PROBE_READINESS].period_ms, 10000);
+    assert_int_equal(life->settings[PROBE_READINESS].success_threshold, 2);
+    assert_int_equal(life->settings[PROBE_READINESS].grace_ms, -1);
+    assert_int_equal(life->settings[PROBE_READINESS].period_ms, 10000);
     assert_int_equal(life->probes[PROBE_STARTUP].words.count, 3);
     assert_string_equal(life->probes[PROBE_STARTUP].words.items[2], "a\nb");
     assert_string_equal(spec.prober, "/usr/bin/trainyard");

@@ -270,7 +270,7 @@ static void refusals_are_shown(void **state)
                                 "'name':'b'}]}}"),
         .now_ms = 1,
         .refusal_reason = "ErrImageNeverPull",
-        .refusal_message = "image 'x' is not known here",
+        .refusal_message = "image 'x' is not present on this machine",
         .refusal_container = "b"};
     struct json *object = json_object(arena);
     json_set(arena, object, "status", pod_status_build(arena, &input));
@@ -278,7 +278,8 @@ static void refusals_are_shown(void **state)
     const struct json *waiting =
         json_at(container_of(object, "containerStatuses", 1), "state", "waiting", NULL);
     assert_string_equal(json_get_string(waiting, "reason", ""), "ErrImageNeverPull");
-    assert_string_equal(json_get_string(waiting, "message", ""), "image 'x' is not known here");
+    assert_string_equal(json_get_string(waiting, "message", ""),
+                        "image 'x' is not present on this machine");
     waiting = json_at(container_of(object, "containerStatuses", 0), "state", "waiting", NULL);
     assert_string_equal(json_get_string(waiting, "reason", ""), "ContainerCreating");
 }

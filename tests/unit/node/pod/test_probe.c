@@ -3,18 +3,18 @@
 
 #include "node/pod/probe.h"
 
-static struct probe_figures none, every_ten = {.given = true,
-                                               .period_ms = 10000,
-                                               .timeout_ms = 1000,
-                                               .success_threshold = 1,
-                                               .failure_threshold = 3,
-                                               .grace_ms = -1};
+static struct probe_settings none, every_ten = {.given = true,
+                                                .period_ms = 10000,
+                                                .timeout_ms = 1000,
+                                                .success_threshold = 1,
+                                                .failure_threshold = 3,
+                                                .grace_ms = -1};
 
-static struct probe_set make(const struct probe_figures *startup,
-                             const struct probe_figures *liveness,
-                             const struct probe_figures *readiness)
+static struct probe_set make(const struct probe_settings *startup,
+                             const struct probe_settings *liveness,
+                             const struct probe_settings *readiness)
 {
-    struct probe_set set = {.figures = {startup, liveness, readiness}};
+    struct probe_set set = {.settings = {startup, liveness, readiness}};
     probe_set_begin(&set, 1000);
     return set;
 }
@@ -30,7 +30,7 @@ static void without_probes_all_is_well(void **state)
 
 static void the_first_try(void **state)
 {
-    struct probe_figures delayed = every_ten;
+    struct probe_settings delayed = every_ten;
     delayed.initial_delay_ms = 5000;
     struct probe_set set = make(&every_ten, &every_ten, &every_ten);
     assert_int_equal(probe_set_next(&set, PROBE_STARTUP), 2000);
@@ -60,10 +60,10 @@ static void readiness_counts_in_a_row(void **state)
         {3, 2, "+++-+--+++", "..rrrr...r"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
-        struct probe_figures figures = every_ten;
-        figures.success_threshold = ROWS[i].success;
-        figures.failure_threshold = ROWS[i].failure;
-        struct probe_set set = make(&none, &none, &figures);
+        struct probe_settings settings = every_ten;
+        settings.success_threshold = ROWS[i].success;
+        settings.failure_threshold = ROWS[i].failure;
+        struct probe_set set = make(&none, &none, &settings);
         assert_false(probe_set_is_ready(&set));
         for (size_t k = 0; ROWS[i].tries[k]; k++) {
             bool ends = probe_set_take(&set, PROBE_READINESS, ROWS[i].tries[k] == '+', 2000);

@@ -65,7 +65,7 @@ static void one_that_takes_long_to_die_is_waited_for(void **state)
     if (!held)
         skip(); /* ptrace is not allowed on this machine */
     assert_int_equal(early, -ERR_TIMEOUT);
-    assert_string_equal(err.message, "it was killed and is not dead 0 s later: try again");
+    assert_string_equal(err.message, "it has not ended 0 s after SIGKILL: try again");
     assert_int_equal(process_kill(pidfd, 0, NULL), 0); /* no process is left to kill */
 }
 

@@ -22,26 +22,26 @@ struct fixture {
     struct proxy *proxy;
     struct arena *arena;
     struct proxy_table table;
-    int news_count;
-    int news_sys; /* errno of the last report; 0: it works again */
-    char news_owner[64];
+    int report_count;
+    int report_sys; /* errno of the last report; 0: it works again */
+    char report_owner[64];
 };
 
-static void on_leader_message(void *context, const char *owner, const struct proxy_place *listen,
-                              int type, const struct err *err)
+static void on_proxy_report(void *context, const char *owner, const struct proxy_place *listen,
+                            int type, const struct err *err)
 {
     struct fixture *fixture = context;
     (void)listen;
-    fixture->news_count++;
-    fixture->news_sys = err ? err->sys : 0;
-    str_copy(fixture->news_owner, sizeof(fixture->news_owner), owner);
+    fixture->report_count++;
+    fixture->report_sys = err ? err->sys : 0;
+    str_copy(fixture->report_owner, sizeof(fixture->report_owner), owner);
 }
 
 static int set_up(void **state)
 {
     struct fixture *fixture = mem_zalloc(sizeof(*fixture));
     struct err err = ERR_INIT;
-    const struct proxy_options options = {.news = on_leader_message, .context = fixture};
+    const struct proxy_options options = {.report = on_proxy_report, .context = fixture};
     fixture->arena = arena_new();
     assert_int_equal(proxy_new(&options, &fixture->proxy, &err), 0);
     *state = fixture;
@@ -324,18 +324,18 @@ static void taken_port(void **state)
     struct proxy_place listen, place;
     int squatter = make_server(&listen), server = make_server(&place);
     serve(fixture, listen, &place, 1);
-    assert_int_equal(fixture->news_count, 1);
-    assert_int_equal(fixture->news_sys, EADDRINUSE);
-    assert_string_equal(fixture->news_owner, "Service/default/s");
+    assert_int_equal(fixture->report_count, 1);
+    assert_int_equal(fixture->report_sys, EADDRINUSE);
+    assert_string_equal(fixture->report_owner, "Service/default/s");
     /* The proxy tries again without another report, until it works. */
     int again = proxy_run(fixture->proxy, 0, NULL);
     assert_true(again >= 0);
     serve(fixture, listen, &place, 1);
-    assert_int_equal(fixture->news_count, 1);
+    assert_int_equal(fixture->report_count, 1);
     close(squatter);
-    while (fixture->news_count == 1)
+    while (fixture->report_count == 1)
         proxy_run(fixture->proxy, -1, NULL);
-    assert_int_equal(fixture->news_sys, 0);
+    assert_int_equal(fixture->report_sys, 0);
     int caller = call(listen);
     assert_true(caller >= 0);
     close(caller);
@@ -478,7 +478,7 @@ static void keeps_callers(void **state)
         struct in_addr caller, to;
         inet_pton(AF_INET, cases[i].caller, &caller);
         inet_pton(AF_INET, cases[i].to, &to);
-        if (proxy_keeps_caller(caller, to) != cases[i].keeps)
+        if (proxy_keeps_client_address(caller, to) != cases[i].keeps)
             fail_msg("%s to %s", cases[i].caller, cases[i].to);
     }
 }

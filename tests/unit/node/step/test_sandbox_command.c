@@ -155,11 +155,10 @@ void what_is_too_long_is_named(void **state)
     pod_start(&pod);
     const struct container_end *end = pod_finish(&pod);
     assert_string_equal(end->reason, "StartError");
-    char *wanted = arena_printf(
-        pod.arena,
-        "cannot run '/bin/sh': 'TF_CONFIG' has %zu bytes, and one argument or variable "
-        "may have %zu",
-        size + 1, size);
+    char *wanted = arena_printf(pod.arena,
+                                "cannot run '/bin/sh': 'TF_CONFIG' has %zu bytes, but the limit "
+                                "for one argument or variable is %zu",
+                                size + 1, size);
     assert_string_equal(end->message, wanted);
     free(variable);
     pod_drop(&pod);

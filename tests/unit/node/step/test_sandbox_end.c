@@ -196,8 +196,8 @@ void an_eviction_is_final(void **state)
             block_orders(&pod);
         order_end(&pod, &stop);
         const struct pod_state *ended = pod_state_now(&pod);
-        const char *message = blocked ? "The pod used more of the disk than it may. What it was "
-                                        "could not be written down: there was no room for it. "
+        const char *message = blocked ? "The pod exceeded a disk limit. The exceeded limit could "
+                                        "not be recorded, because the disk was full. "
                                       : stop.message;
         assert_true(ended->finished);
         assert_string_equal(ended->reason, "Evicted");

@@ -30,16 +30,16 @@ static void run_script(struct pod *pod, struct pod_handler *handler, const char 
         pod_strings_add(pod->arena, &handler->words, words[i]);
 }
 
-static struct probe_figures *add_probe(struct pod_container *container, enum probe_kind kind,
-                                       int64_t failure_threshold)
+static struct probe_settings *add_probe(struct pod_container *container, enum probe_kind kind,
+                                        int64_t failure_threshold)
 {
-    container->life.figures[kind] = (struct probe_figures){.given = true,
-                                                           .period_ms = AT_ONCE_MS,
-                                                           .timeout_ms = DEADLINE_MS,
-                                                           .success_threshold = 1,
-                                                           .failure_threshold = failure_threshold,
-                                                           .grace_ms = -1};
-    return &container->life.figures[kind];
+    container->life.settings[kind] = (struct probe_settings){.given = true,
+                                                             .period_ms = AT_ONCE_MS,
+                                                             .timeout_ms = DEADLINE_MS,
+                                                             .success_threshold = 1,
+                                                             .failure_threshold = failure_threshold,
+                                                             .grace_ms = -1};
+    return &container->life.settings[kind];
 }
 
 static void probe_by_script(struct pod *pod, enum probe_kind kind, int64_t failure_threshold,
@@ -104,7 +104,7 @@ void a_failed_probe_ends_for_good(void **state)
     struct pod pod = pod_make("unwell", "10.244.1.1", "trap '' TERM; " TRAPS_SET SERVE);
     pod_add_kept(&pod);
     probe_by_script(&pod, PROBE_LIVENESS, 1, AWAIT_TRAPS "exit 1");
-    pod.main->life.figures[PROBE_LIVENESS].grace_ms = 1;
+    pod.main->life.settings[PROBE_LIVENESS].grace_ms = 1;
     pod.spec.grace_ms = NEVER_MS;
     pod_start(&pod);
     assert_int_equal(pod_finish(&pod)->signal, SIGKILL);
@@ -117,7 +117,7 @@ void a_probe_that_hangs_has_failed(void **state)
 {
     struct pod pod = pod_make("hanging", "10.244.1.1", "exec sleep 1000");
     probe_by_script(&pod, PROBE_LIVENESS, 1, "exec sleep 1000");
-    pod.main->life.figures[PROBE_LIVENESS].timeout_ms = 1;
+    pod.main->life.settings[PROBE_LIVENESS].timeout_ms = 1;
     pod.spec.grace_ms = NEVER_MS;
     pod_start(&pod);
     assert_int_equal(pod_finish(&pod)->signal, SIGTERM);

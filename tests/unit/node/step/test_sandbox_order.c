@@ -42,12 +42,12 @@ void sidecars_live_beside_the_others(void **state)
     struct pod pod = make_with_sidecar("echo work >>/v/order; test -e /v/beside");
     struct pod_life *life = &pod.spec.containers[0].life;
     const char *const words[] = {"/bin/sh", "-c", "echo >>/v/tries; test -e /v/go"};
-    life->figures[PROBE_STARTUP] = (struct probe_figures){.given = true,
-                                                          .period_ms = 10,
-                                                          .timeout_ms = DEADLINE_MS,
-                                                          .success_threshold = 1,
-                                                          .failure_threshold = 100000,
-                                                          .grace_ms = -1};
+    life->settings[PROBE_STARTUP] = (struct probe_settings){.given = true,
+                                                            .period_ms = 10,
+                                                            .timeout_ms = DEADLINE_MS,
+                                                            .success_threshold = 1,
+                                                            .failure_threshold = 100000,
+                                                            .grace_ms = -1};
     life->probes[PROBE_STARTUP].kind = HANDLER_EXEC;
     for (size_t i = 0; i < ARRAY_SIZE(words); i++)
         pod_strings_add(pod.arena, &life->probes[PROBE_STARTUP].words, words[i]);

@@ -41,7 +41,7 @@ static void the_connection_is_handed_over(void **state)
         .kind = HANDLER_HTTP, .host = "127.0.0.1", .path = "/", .tls = true};
     const struct pod_spec spec = {.prober = prober};
     const struct container_run run = {.pod = &spec};
-    const struct step_check_order order = {.run = &run, .handler = &handler, .agent = "test"};
+    const struct step_check_options options = {.run = &run, .handler = &handler, .agent = "test"};
     int server = listen_somewhere(&handler.port);
     for (int taken = 0; taken < 3; taken++) {
         pid_t child = fork();
@@ -51,7 +51,7 @@ static void the_connection_is_handed_over(void **state)
             close_range(STDERR_FILENO + 1, ~0U, 0); /* the server listens in the parent process */
             for (int i = 0; i < taken; i++)
                 (void)open("/dev/null", O_RDONLY | O_CLOEXEC);
-            step_check_net(&order, moment_monotonic_ms() + DEADLINE_MS, &verdict);
+            step_check_net(&options, moment_monotonic_ms() + DEADLINE_MS, &verdict);
             if (verdict.outcome != CHECK_PASSED)
                 fprintf(stderr, "with %d taken: %s\n", taken, verdict.message);
             _exit(verdict.outcome == CHECK_PASSED ? 0 : 1);

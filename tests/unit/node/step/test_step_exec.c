@@ -98,10 +98,10 @@ static struct step_exec_end await_end(struct step_exec *exec)
 static struct step_exec_end run_captured(const char *const *arguments, const char *output)
 {
     struct step_exec exec = STEP_EXEC_INIT;
-    const struct step_exec_order order = {
+    const struct step_exec_options options = {
         .arguments = arguments, .fds = {-1, -1, -1}, .captured = KEPT};
     struct err err = ERR_INIT;
-    if (step_exec_start(&exec, &run, &order, &err) < 0)
+    if (step_exec_start(&exec, &run, &options, &err) < 0)
         fail_msg("%s", err.message);
     struct step_exec_end end = await_end(&exec);
     if (output && !str_eq(exec.output.data, output))
@@ -193,11 +193,11 @@ static void what_cannot_run_says_why(void **context)
 static void output_is_kept_within_bounds(void **context)
 {
     struct step_exec exec = STEP_EXEC_INIT;
-    const struct step_exec_order order = {
+    const struct step_exec_options options = {
         .arguments = (const char *const[]){"sh", "-c", "yes | head -c 300000; echo end >&2", NULL},
         .fds = {-1, -1, -1},
         .captured = 1000};
-    assert_int_equal(step_exec_start(&exec, &run, &order, NULL), 0);
+    assert_int_equal(step_exec_start(&exec, &run, &options, NULL), 0);
     assert_int_equal(await_end(&exec).exit_code, 0);
     assert_int_equal(exec.output.size, 1000);
     step_exec_release(&exec);
@@ -215,10 +215,10 @@ static void pipes_are_passed_on(void **context)
     int in[2], out[2], errors[2];
     assert_int_equal(pipe(in) | pipe(out) | pipe(errors), 0);
     struct step_exec exec = STEP_EXEC_INIT;
-    const struct step_exec_order order = {
+    const struct step_exec_options options = {
         .arguments = (const char *const[]){"sh", "-c", "cat; echo problem > /dev/stderr", NULL},
         .fds = {in[0], out[1], errors[1]}};
-    assert_int_equal(step_exec_start(&exec, &run, &order, NULL), 0);
+    assert_int_equal(step_exec_start(&exec, &run, &options, NULL), 0);
     close(in[0]);
     close(out[1]);
     close(errors[1]);
@@ -256,12 +256,12 @@ static void expect(int master, const char *word)
 static void a_terminal_is_the_sandboxs_own(void **context)
 {
     struct step_exec exec = STEP_EXEC_INIT;
-    const struct step_exec_order order = {
+    const struct step_exec_options options = {
         .arguments =
             (const char *const[]){"sh", "-c",
                                   "read go; tty; stty size; echo $TERM; cat; echo after $?", NULL},
         .terminal = true};
-    assert_int_equal(step_exec_start(&exec, &run, &order, NULL), 0);
+    assert_int_equal(step_exec_start(&exec, &run, &options, NULL), 0);
     struct err err = ERR_INIT;
     int started;
     do {
@@ -289,9 +289,9 @@ static void a_terminal_is_the_sandboxs_own(void **context)
 static void a_closed_terminal_ends_its_session(void **context)
 {
     struct step_exec exec = STEP_EXEC_INIT;
-    const struct step_exec_order order = {.arguments = (const char *const[]){"sleep", "1002", NULL},
-                                          .terminal = true};
-    assert_int_equal(step_exec_start(&exec, &run, &order, NULL), 0);
+    const struct step_exec_options options = {
+        .arguments = (const char *const[]){"sleep", "1002", NULL}, .terminal = true};
+    assert_int_equal(step_exec_start(&exec, &run, &options, NULL), 0);
     int started;
     do {
         wait_readable(exec.report_fd);
@@ -305,15 +305,15 @@ static void a_closed_terminal_ends_its_session(void **context)
 static void it_ends_with_the_container(void **context)
 {
     struct step_exec exec = STEP_EXEC_INIT;
-    const struct step_exec_order order = {.arguments = (const char *const[]){"sleep", "1003", NULL},
-                                          .fds = {-1, -1, -1}};
-    assert_int_equal(step_exec_start(&exec, &run, &order, NULL), 0);
+    const struct step_exec_options options = {
+        .arguments = (const char *const[]){"sleep", "1003", NULL}, .fds = {-1, -1, -1}};
+    assert_int_equal(step_exec_start(&exec, &run, &options, NULL), 0);
     wait_readable(exec.report_fd);
     kill(run.pid, SIGKILL);
     assert_int_equal(await_end(&exec).signal, SIGKILL);
     end_container();
     struct err err = ERR_INIT;
-    assert_true(step_exec_start(&exec, &run, &order, &err) < 0);
+    assert_true(step_exec_start(&exec, &run, &options, &err) < 0);
     assert_string_equal(err.message, "container 'main' is not running");
     step_exec_release(&exec);
     start_container("exec sleep 1000"); /* the supervisor's own namespace is unchanged */
@@ -323,10 +323,10 @@ static void it_ends_with_the_container(void **context)
 static void it_can_be_ended_before_its_time(void **context)
 {
     struct step_exec exec = STEP_EXEC_INIT;
-    const struct step_exec_order order = {
+    const struct step_exec_options options = {
         .arguments = (const char *const[]){"sh", "-c", "sleep 1004; true", NULL},
         .fds = {-1, -1, -1}};
-    assert_int_equal(step_exec_start(&exec, &run, &order, NULL), 0);
+    assert_int_equal(step_exec_start(&exec, &run, &options, NULL), 0);
     step_exec_signal(&exec, SIGTERM);
     assert_int_equal(await_end(&exec).signal, SIGTERM);
     step_exec_release(&exec);
@@ -369,9 +369,9 @@ static void it_is_in_the_containers_groups(void **context)
     assert_int_equal(cgroup_make(&spec.groups, NULL, NULL), 0);
     start_container("exec sleep 1000");
     struct step_exec exec = STEP_EXEC_INIT;
-    const struct step_exec_order order = {.arguments = (const char *const[]){"sleep", "1005", NULL},
-                                          .fds = {-1, -1, -1}};
-    assert_int_equal(step_exec_start(&exec, &run, &order, NULL), 0);
+    const struct step_exec_options options = {
+        .arguments = (const char *const[]){"sleep", "1005", NULL}, .fds = {-1, -1, -1}};
+    assert_int_equal(step_exec_start(&exec, &run, &options, NULL), 0);
     wait_readable(exec.report_fd);
     assert_int_equal(step_exec_has_started(&exec, NULL), 1);
     for (size_t i = 0; i < spec.groups.count; i++) {

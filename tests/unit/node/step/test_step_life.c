@@ -53,7 +53,7 @@ static void a_life_runs_and_ends(void **state)
     start_process();
     life_begin(&life, 0);
     assert_int_equal(life.machine.state, LIFE_RUNNING);
-    assert_int_equal(life.unwritten, LIFE_CHANGE);
+    assert_int_equal(life.unwritten, LIFE_NEEDS_SYNC);
     assert_int_equal(state_of_run.phase, CONTAINER_RUNNING);
     assert_true(state_of_run.ready);
     life_end(&life, 1000, 10);

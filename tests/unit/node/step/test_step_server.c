@@ -162,10 +162,11 @@ static void bad_requests_get_a_sentence(void **context)
     expect_refusal("kind exec\nstdout 1\n", -1, "no container is named");
     expect_refusal("kind exec\ncontainer main\n", -1, "no command is given");
     expect_refusal("kind exec\ncontainer other\narg true\n", -1,
-                   "container 'other' is not one of the pod's");
-    expect_refusal("kind attach\ncontainer main\nstdout 1\n", -1, "0 descriptors came, not 1");
+                   "the pod has no container 'other'");
+    expect_refusal("kind attach\ncontainer main\nstdout 1\n", -1,
+                   "0 descriptors were received, but 1 were expected");
     expect_refusal("kind exec\ncontainer main\narg sh\nterminal 1\n", null,
-                   "1 descriptors came, not 0");
+                   "1 descriptors were received, but 0 were expected");
     run.is_up = false;
     expect_refusal("kind attach\ncontainer main\n", -1, "container 'main' is not running");
     run.pid = 0;
@@ -400,13 +401,13 @@ static void input_is_handed_over(void **context)
 static void time_counts_for_the_run_that_is_on(void **context)
 {
     const struct rusage used = {.ru_utime.tv_sec = 2, .ru_stime.tv_usec = 5};
-    container_run_spend(&run, &used);
+    container_run_add_cpu_time(&run, &used);
     assert_int_equal(pod_cpu_time_load(directory, "main", 0), 2000005000);
-    container_run_spend(&run, &used);
+    container_run_add_cpu_time(&run, &used);
     assert_int_equal(pod_cpu_time_load(directory, "main", 0), 4000010000);
     run.pid = 0; /* the container has ended, and will restart */
     state.restarts++;
-    container_run_spend(&run, &used);
+    container_run_add_cpu_time(&run, &used);
     assert_int_equal(pod_cpu_time_load(directory, "main", 1), 0);
 }
 
@@ -427,7 +428,7 @@ static void time_that_a_group_counts_is_not_written(void **context)
         .items = {{.directory = directory, .controllers = CGROUP_MEMORY, .unified = true}},
         .count = 1};
     state.restarts = 2;
-    container_run_spend(&run, &(struct rusage){.ru_utime.tv_sec = 2});
+    container_run_add_cpu_time(&run, &(struct rusage){.ru_utime.tv_sec = 2});
     assert_int_equal(pod_cpu_time_load(directory, "main", 2), 0);
 }
 
