@@ -187,8 +187,9 @@ int ty_comm_broadcast(struct ty_comm *comm, int root, void *data, size_t size,
     int members = comm_group_size(comm->group);
     int result = root >= 0 && root < members
                      ? comm_broadcast(comm->group, root, data, size, &err)
-                     : err_set(&err, ERR_INVALID, "there is no rank %d to broadcast among %d", root,
-                               members);
+                     : err_set(&err, ERR_INVALID,
+                               "cannot broadcast from rank %d: the ranks of this group are 0 to %d",
+                               root, members - 1);
     return comm_public_answer(result, &err, error);
 }
 

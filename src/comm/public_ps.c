@@ -7,14 +7,14 @@
 #include <trainyard/ps.h>
 
 _Static_assert((int)TY_PS_SGD == (int)PS_SGD && (int)TY_PS_ADAGRAD == (int)PS_ADAGRAD,
-               "rules are the same inside");
+               "the public rules have the values of enum ps_rule");
 _Static_assert((int)TY_PS_COUNTER_STEP == (int)PS_COUNTER_STEP &&
                    (int)TY_PS_COUNTER_DONE == (int)PS_COUNTER_DONE,
-               "counters are the same inside");
+               "the public counters have the values of enum ps_counter");
 _Static_assert((int)TY_PS_IDS_MAX == (int)PS_IDS_MAX &&
                    (int)TY_PS_TABLES_MAX == (int)PS_TABLES_MAX &&
                    (int)TY_PS_DIMENSIONS_MAX == (int)PS_DIMENSIONS_MAX,
-               "limits are the same inside");
+               "the public limits are those of ps.h");
 
 struct ty_ps {
     struct ps_client *client;

@@ -1,4 +1,5 @@
-/* Builds a cluster description; see cluster.h. */
+/* Implements the builder of cluster descriptions and the functions on descriptions; see cluster.h
+ * and <trainyard/tf_config.h>. */
 #include "comm/cluster/cluster.h"
 
 #include "base/arena.h"
@@ -73,12 +74,12 @@ static int cluster_parse_address(const char *address, struct ty_task *task, stru
         if ((unsigned char)host[i] <= ' ' || host[i] == 0x7f || host[i] == '/' || host[i] == '[' ||
             host[i] == ']')
             return err_set(err, ERR_INVALID,
-                           "'%s' is not host:port: a host holds no blank, '/', '[' or ']'",
+                           "'%s' is not host:port: a host cannot contain spaces, '/', '[' or ']'",
                            address);
     int64_t port;
     if (str_to_int64(colon + 1, 1, 65535, &port, NULL) < 0)
-        return err_set(err, ERR_INVALID, "'%s' has no valid port: it is between 1 and 65535",
-                       address);
+        return err_set(err, ERR_INVALID,
+                       "'%s' has no valid port: a port is a number between 1 and 65535", address);
     memcpy(task->host, host, size);
     task->host[size] = '\0';
     task->port = (int)port;
@@ -89,7 +90,8 @@ int cluster_builder_add(struct cluster_builder *builder, enum ty_role role, int 
                         const char *address, struct err *err)
 {
     if (builder->count == TY_TASKS_MAX)
-        return err_set(err, ERR_TOO_MANY, "a cluster has at most %d tasks", TY_TASKS_MAX);
+        return err_set(err, ERR_TOO_MANY, "the cluster has too many tasks: the limit is %d",
+                       TY_TASKS_MAX);
     struct ty_task task = {.role = role, .index = index};
     int result = address ? cluster_parse_address(address, &task, err) : 0;
     if (result < 0) {
@@ -129,7 +131,7 @@ static int cluster_compare_tasks(const void *a, const void *b)
     return (left->index > right->index) - (left->index < right->index);
 }
 
-/* Compares pointers to tasks, so that equal addresses are sorted side by side. */
+/* Compares two pointers to tasks for qsort(), which then puts equal addresses side by side. */
 static int cluster_compare_addresses(const void *a, const void *b)
 {
     const struct ty_task *left = *(struct ty_task *const *)a, *right = *(struct ty_task *const *)b;
@@ -162,7 +164,7 @@ int cluster_builder_finish(struct cluster_builder *builder, enum ty_role role, i
                            struct ty_tf_config **ret, struct err *err)
 {
     if (cluster_builder_count(builder, TY_ROLE_CHIEF) > 1)
-        return err_set(err, ERR_INVALID, "a cluster has one chief, not %zu",
+        return err_set(err, ERR_INVALID, "the cluster has %zu chiefs, but the limit is 1",
                        cluster_builder_count(builder, TY_ROLE_CHIEF));
     int result = cluster_check_addresses(builder, err);
     if (result < 0)
@@ -183,6 +185,9 @@ int cluster_builder_finish(struct cluster_builder *builder, enum ty_role role, i
     if (count == 0)
         return err_set(err, ERR_INVALID, "this task is %s %d, but the cluster has no %s",
                        ty_role_name(role), index, ty_role_name(role));
+    if (index >= 0 && (size_t)index < count) /* the list has a gap */
+        return err_set(err, ERR_INVALID, "this task is %s %d, which the cluster does not list",
+                       ty_role_name(role), index);
     return err_set(err, ERR_INVALID,
                    "task index %d is out of range: the cluster has %zu %s%s, counted from 0", index,
                    count, ty_role_name(role), count == 1 || role == TY_ROLE_PS ? "" : "s");
@@ -194,7 +199,7 @@ struct ty_tf_config *cluster_alone(void)
     struct ty_tf_config *config = NULL;
     cluster_builder_add(&builder, TY_ROLE_CHIEF, 0, NULL, NULL);
     if (cluster_builder_finish(&builder, TY_ROLE_CHIEF, 0, &config, NULL) < 0)
-        mem_panic("a cluster of one is refused");
+        mem_panic("cluster: a cluster of one task is invalid");
     return config;
 }
 

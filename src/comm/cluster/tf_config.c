@@ -1,5 +1,6 @@
-/* Parses TF_CONFIG as TFJob, Volcano and hand-written scripts set it; see tf_config.h. The text
- * is untrusted: it is parsed with limits and checked completely before any connection is made. */
+/* Parses TF_CONFIG as TFJob, Volcano and hand-written scripts set it; see tf_config.h. The text is
+ * not trusted: it is parsed with limits and checked completely before any connection is made. The
+ * sparse form is that of a TFJob with dynamic workers: it lists only some of the tasks. */
 #include "comm/cluster/tf_config.h"
 
 #include "base/json/json.h"
@@ -15,12 +16,14 @@ static int tf_config_add_address(struct cluster_builder *builder, enum ty_role r
 {
     const char *address = json_text(value);
     if (!address || strlen(address) != value->size)
-        return err_set(err, ERR_INVALID, "%s %d is %s, not a string host:port", ty_role_name(role),
-                       index, address ? "a string with a NUL in it" : json_type_name(value->type));
+        return err_set(err, ERR_INVALID, "%s %d is %s, not a string of the form host:port",
+                       ty_role_name(role), index,
+                       address ? "a string with a NUL in it" : json_type_name(value->type));
     return cluster_builder_add(builder, role, index, address, err);
 }
 
-/* Adds a role of the cluster: an address, a list of them, or the sparse form {"3": address}. */
+/* Adds the tasks of one role: an address, a list of addresses, or the sparse form {"3": address}.
+ * Sets *ret_sparse to true for the sparse form, and does not change it otherwise. */
 static int tf_config_add_role(struct cluster_builder *builder, const struct json *member,
                               bool *ret_sparse, struct err *err)
 {
@@ -48,8 +51,9 @@ static int tf_config_add_role(struct cluster_builder *builder, const struct json
         JSON_EACH (value, member) {
             int64_t key;
             if (str_to_int64(value->name, 0, TY_TASKS_MAX - 1, &key, NULL) < 0)
-                return err_set(err, ERR_INVALID, "'%s' is not a task index of a %s", value->name,
-                               ty_role_name(role));
+                return err_set(err, ERR_INVALID,
+                               "'%s' is not a task index of role %s: an index is between 0 and %d",
+                               value->name, ty_role_name(role), TY_TASKS_MAX - 1);
             if ((result = tf_config_add_address(builder, role, (int)key, value, err)) < 0)
                 return result;
         }
@@ -60,7 +64,7 @@ static int tf_config_add_role(struct cluster_builder *builder, const struct json
     }
 }
 
-/* Finds a JSON member by name. Ignores the difference between upper and lower case. */
+/* Finds a JSON member by name, in upper or lower case. Returns NULL if there is none. */
 static const struct json *tf_config_get(const struct json *object, const char *name)
 {
     JSON_EACH (member, object) {
@@ -70,14 +74,14 @@ static const struct json *tf_config_get(const struct json *object, const char *n
     return NULL;
 }
 
-/* Without the JSON member "cluster", a process trains alone. Refuses a misspelt "cluster", because
- * then each process of the job would train alone. */
+/* Called if the text has neither "cluster" nor "sparseCluster": the process then trains alone.
+ * Rejects a misspelt "cluster", because then each process of the job would train alone. */
 static int tf_config_check_alone(const struct json *root, struct err *err)
 {
     static const char *const NAMES[] = {"cluster"};
     JSON_EACH (member, root) {
         if (str_nearest(member->name, NAMES, ARRAY_SIZE(NAMES)))
-            return err_set(err, ERR_INVALID, "it has no cluster, but '%s': did you mean 'cluster'?",
+            return err_set(err, ERR_INVALID, "unknown field '%s': did you mean 'cluster'?",
                            member->name);
     }
     return 0;
@@ -92,7 +96,7 @@ static int tf_config_parse_task(const struct json *task, enum ty_role *ret_role,
                        "it has a cluster but no task: add \"task\": {\"type\": …, \"index\": …}");
     const char *type = json_text(tf_config_get(task, "type"));
     if (!type)
-        return err_set(err, ERR_INVALID, "the task has no type, such as \"worker\"");
+        return err_set(err, ERR_INVALID, "the task has no type: add a type such as \"worker\"");
     int result = cluster_role_parse(type, ret_role, err);
     if (result < 0)
         return result;
@@ -105,34 +109,37 @@ static int tf_config_parse_task(const struct json *task, enum ty_role *ret_role,
     if (index->type == JSON_INT)
         value = index->integer;
     else if (index->type == JSON_REAL)
-        return err_set(err, ERR_INVALID, "the task's index is %g, not a whole number from 0",
+        return err_set(err, ERR_INVALID,
+                       "the task's index is %g, but it must be an integer, 0 or greater",
                        json_number(index, 0));
     else if (str_to_int64(json_text(index), 0, TY_TASKS_MAX - 1, &value, NULL) < 0)
-        return err_set(err, ERR_INVALID, "the task's index is %s, not a number from 0",
-                       json_type_name(index->type));
+        return err_set(err, ERR_INVALID,
+                       "the task's index is %s, but it must be an integer between 0 and %d",
+                       json_type_name(index->type), TY_TASKS_MAX - 1);
     if (value < 0 || value >= TY_TASKS_MAX)
-        return err_set(err, ERR_INVALID, "task index %lld is out of range: it counts from 0",
-                       (long long)value);
+        return err_set(err, ERR_INVALID,
+                       "task index %lld is out of range: it must be between 0 and %d",
+                       (long long)value, TY_TASKS_MAX - 1);
     *ret_index = (int)value;
     return 0;
 }
 
-/* A task without an index must be the only task of its role. */
-static int tf_config_need_index(const struct cluster_builder *builder, enum ty_role role,
-                                int *index, struct err *err)
+/* Sets a missing index (-1) to 0. A task without an index must be the only task of its role. */
+static int tf_config_default_index(const struct cluster_builder *builder, enum ty_role role,
+                                   int *index, struct err *err)
 {
     size_t count = cluster_builder_count(builder, role);
     if (*index < 0 && count > 1)
         return err_set(err, ERR_INVALID,
-                       "the task has no index: the cluster has %zu of role %s, and two would take "
-                       "themselves for one",
+                       "the task has no index, but the cluster has %zu tasks of role %s: give each "
+                       "task its own index",
                        count, ty_role_name(role));
     *index = *index < 0 ? 0 : *index;
     return 0;
 }
 
-/* Adds the task of this process if the cluster may omit it: an evaluator, or a task in the sparse
- * form. The sparse form of a ps lists only this ps, at position 0; the index of that entry is
+/* Adds the task of this process if the cluster may omit it: an evaluator, or any task in the sparse
+ * form. In the sparse form a ps is listed, but as the only ps and with index 0; its index is
  * corrected. */
 static int tf_config_add_unlisted_self(struct cluster_builder *builder, enum ty_role role,
                                        int index, bool sparse, struct err *err)
@@ -181,7 +188,7 @@ static int tf_config_parse_tree(const struct json *root, struct ty_tf_config **r
     enum ty_role role = TY_ROLE_WORKER;
     int index = 0;
     if ((result = tf_config_parse_task(tf_config_get(root, "task"), &role, &index, err)) < 0 ||
-        (result = tf_config_need_index(&builder, role, &index, err)) < 0 ||
+        (result = tf_config_default_index(&builder, role, &index, err)) < 0 ||
         (result = tf_config_add_unlisted_self(&builder, role, index, sparse, err)) < 0 ||
         (result = cluster_builder_finish(&builder, role, index, ret, err)) < 0)
         return result;

@@ -18,7 +18,7 @@ int tf_config_from_flags(const char *ps_hosts, const char *worker_hosts, const c
         return 0;
     }
     if (str_is_empty(job_name))
-        return err_set(err, ERR_INVALID, "--job_name is missing: is this a worker or a ps?");
+        return err_set(err, ERR_INVALID, "--job_name is missing: set it to worker or ps");
     _cleanup_builder_ struct cluster_builder builder = {0};
     enum ty_role role;
     int result = cluster_role_parse(job_name, &role, err);
@@ -39,13 +39,15 @@ struct environment {
     void *context;
 };
 
+/* Returns NULL if the variable is not set or empty. */
 static const char *environment_value(const struct environment *environment, const char *name)
 {
     const char *value = environment->get(environment->context, name);
     return str_is_empty(value) ? NULL : value;
 }
 
-/* Reads a number from the first of two variables that is set. */
+/* Reads a number from the variable `first`, or from `second` if `first` is not set. Fails if
+ * neither is set. */
 static int environment_number(const struct environment *environment, const char *first,
                               const char *second, int64_t min, int64_t max, int64_t *ret,
                               struct err *err)
@@ -53,14 +55,15 @@ static int environment_number(const struct environment *environment, const char 
     const char *name = environment_value(environment, first) ? first : second;
     const char *value = environment_value(environment, name);
     if (!value)
-        return err_set(err, ERR_INVALID, "MASTER_ADDR is set, but neither %s nor %s is", first,
-                       second);
+        return err_set(err, ERR_INVALID,
+                       "the address of the master is set, but neither %s nor %s is", first, second);
     int result = str_to_int64(value, min, max, ret, err);
     return result < 0 && err ? err_wrap(err, "%s", name) : result;
 }
 
-/* Reads the number of processes. PyTorchJob multiplies WORLD_SIZE by the processes per node. But
- * the trainer runs one process with many threads per node, so the number of nodes is used. */
+/* Reads the number of processes of the job. PyTorchJob multiplies WORLD_SIZE by the number of
+ * processes per node. But the trainer runs one process with many threads per node. So if there are
+ * several processes per node, the number of nodes is used. */
 static int environment_world_size(const struct environment *environment, int64_t *ret,
                                   struct err *err)
 {
@@ -76,10 +79,10 @@ static int environment_world_size(const struct environment *environment, int64_t
     return environment_number(environment, "WORLD_SIZE", "PET_NNODES", 1, TY_TASKS_MAX, ret, err);
 }
 
-/* Only rank 0 has an address: it is the chief, and the others are worker 0, 1, … as PyTorchJob
- * names them. */
-static int environment_parse_master(const struct environment *environment, const char *host,
-                                    struct ty_tf_config **ret, struct err *err)
+/* Reads the form in which only the master has an address: rank 0 is the chief, and the other ranks
+ * are worker 0, 1, … as PyTorchJob names them. `name` is the variable that has `host`. */
+static int environment_parse_master(const struct environment *environment, const char *name,
+                                    const char *host, struct ty_tf_config **ret, struct err *err)
 {
     int64_t port = 0, rank = 0, size = 0;
     int result =
@@ -94,7 +97,7 @@ static int environment_parse_master(const struct environment *environment, const
         mem_printf(strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, (int)port);
     result = cluster_builder_add(&builder, TY_ROLE_CHIEF, 0, address, err);
     if (result < 0)
-        return err ? err_wrap(err, "MASTER_ADDR") : result;
+        return err ? err_wrap(err, "%s", name) : result;
     for (int index = 0; index < size - 1; index++)
         if ((result = cluster_builder_add(&builder, TY_ROLE_WORKER, index, NULL, err)) < 0)
             return result;
@@ -105,8 +108,8 @@ static int environment_parse_master(const struct environment *environment, const
     return result;
 }
 
-/* Without MASTER_ADDR a process trains alone. Refuses variables that describe several processes,
- * because each of them would train alone. */
+/* Called if no address of a master is set: the process then trains alone. Rejects variables that
+ * describe several processes, because each of them would train alone. */
 static int environment_check_alone(const struct environment *environment, struct err *err)
 {
     static const struct {
@@ -118,10 +121,11 @@ static int environment_check_alone(const struct environment *environment, struct
         int64_t number;
         if (value && str_to_int64(value, 0, INT64_MAX, &number, NULL) == 0 &&
             number > NUMBERS[i].alone)
-            return err_set(err, ERR_INVALID,
-                           "%s is %s, but neither MASTER_ADDR nor TF_CONFIG says where the others "
-                           "are: set MASTER_ADDR and MASTER_PORT, or unset it to train alone",
-                           NUMBERS[i].name, value);
+            return err_set(
+                err, ERR_INVALID,
+                "%s is %s, but neither MASTER_ADDR nor TF_CONFIG says where the other processes "
+                "are: set MASTER_ADDR and MASTER_PORT, or unset %s to train alone",
+                NUMBERS[i].name, value, NUMBERS[i].name);
     }
     return 0;
 }
@@ -133,11 +137,12 @@ int tf_config_from_environment(const char *(*get)(void *context, const char *nam
     const char *text = environment_value(&environment, "TF_CONFIG");
     if (text)
         return tf_config_parse(text, strlen(text), ret, err);
-    const char *host = environment_value(&environment, "MASTER_ADDR");
-    if (!host)
-        host = environment_value(&environment, "PET_MASTER_ADDR");
-    if (host)
-        return environment_parse_master(&environment, host, ret, err);
+    static const char *const MASTERS[] = {"MASTER_ADDR", "PET_MASTER_ADDR"};
+    for (size_t i = 0; i < ARRAY_SIZE(MASTERS); i++) {
+        const char *host = environment_value(&environment, MASTERS[i]);
+        if (host)
+            return environment_parse_master(&environment, MASTERS[i], host, ret, err);
+    }
     int result = environment_check_alone(&environment, err);
     if (result == 0)
         *ret = cluster_alone();

@@ -1,5 +1,5 @@
-/* Chooses the all-reduce algorithm by the size of the data, the number of members and their hosts;
- * see collective.h. */
+/* Implements the choice of the all-reduce algorithm by the size of the data, the number of members
+ * and their hosts; see collective.h. */
 #include "comm/collective/collective.h"
 
 #include "base/mem.h"
@@ -19,7 +19,8 @@ static const struct collective_allreduce *const ALL[] = {
  * is faster (4 KiB with 8 members: 318 against 382 µs). */
 enum { DIRECT_SENT_MAX = 16 * 1024 };
 
-/* The algorithms over connections between pairs, each for up to `bytes_max` bytes of data. */
+/* The algorithms over connections between pairs, each for up to `bytes_max` bytes of data; the
+ * first that fits is chosen. */
 static const struct {
     size_t bytes_max;
     const struct collective_allreduce *algorithm;

@@ -1,6 +1,6 @@
-/* All-reduce for small data: every member sends all its data to every other member, and each member
- * adds the data of all in the order of ranks. The algorithm sends more bytes than any other, but in
- * one hop. */
+/* All-reduce for small data, over the control connections: every member sends all its data to every
+ * other member, and each member adds the data of all in the order of ranks. The algorithm sends
+ * more bytes than any other, but in one hop. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "comm/collective/collective.h"
@@ -30,7 +30,7 @@ static int direct_run(const struct collective_transports *transports,
 
 const struct collective_allreduce collective_allreduce_direct = {
     .name = "direct",
-    .needs = "3 to 64 workers, or less data",
+    .needs = "at most 16 KiB of data",
     .can = direct_can,
     .run = direct_run,
 };

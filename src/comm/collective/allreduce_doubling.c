@@ -44,7 +44,7 @@ static int doubling_run(const struct collective_transports *transports,
 
 const struct collective_allreduce collective_allreduce_doubling = {
     .name = "doubling",
-    .needs = "3 to 64 workers, or less data",
+    .needs = "3 to 64 workers",
     .can = doubling_can,
     .run = doubling_run,
 };

@@ -24,6 +24,8 @@ static bool halving_can(const struct collective_transports *transports, size_t c
     return transports->streams->has_pairs;
 }
 
+/* Sums one part per member of the core. ranges[k] gets the range of this member before step k, and
+ * ranges[*ret_steps] its part. */
 static int halving_scatter(const struct collective_transports *transports,
                            const struct collective_core *core, float *data, struct range *ranges,
                            int *ret_steps, struct err *err)
@@ -44,6 +46,8 @@ static int halving_scatter(const struct collective_transports *transports,
     return result;
 }
 
+/* Copies the sums of all parts to all members of the core, in the reverse steps of
+ * halving_scatter(). */
 static int halving_gather(const struct collective_transports *transports,
                           const struct collective_core *core, float *data,
                           const struct range *ranges, int steps, struct err *err)
@@ -56,7 +60,7 @@ static int halving_gather(const struct collective_transports *transports,
         else
             others.first = own.end;
         struct transfer_piece send = halving_piece(data, own), recv = halving_piece(data, others);
-        send.settle = transports->narrow;
+        send.round_in_place = transports->narrow;
         result = collective_swap(transports, collective_core_rank(core, core->index ^ bit), &send,
                                  &recv, transports->narrow, err);
     }
@@ -85,7 +89,7 @@ static int halving_run(const struct collective_transports *transports,
 
 const struct collective_allreduce collective_allreduce_halving = {
     .name = "halving",
-    .needs = "3 to 64 workers, or less data",
+    .needs = "3 to 64 workers",
     .can = halving_can,
     .run = halving_run,
 };

@@ -1,6 +1,7 @@
-/* All-reduce for several hosts with several members each. The members of a host sum into the
- * memory of their leader, the leaders sum between the hosts, and each member copies the result
- * from its leader. So the data crosses the network once per host instead of once per member. */
+/* All-reduce for several hosts, some of them with several members. The leader of a host is its
+ * lowest rank. The members of a host sum into the memory of their leader, the leaders sum between
+ * the hosts, and each member copies the result from its leader. So the data crosses the network
+ * once per host instead of once per member. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "comm/collective/collective.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 
 enum {
-    CHUNK_ALIGN = 16, /* floats: no two members write to the same cache line */
+    CHUNK_ALIGN = 16, /* in floats: no two members write to the same cache line */
     PIECE = TRANSPORT_SLOT_SIZE / (int)sizeof(float), /* floats */
 };
 
@@ -65,11 +66,12 @@ static int hierarchical_sum_in_place(const struct collective_transports *transpo
         result = transport_barrier(memory, err);
     if (result == 0 && leaders->index < 0)
         memcpy(data, rows[0], count * sizeof(float));
+    /* The leader may change its data only after all members have copied it. */
     return result == 0 ? transport_barrier(memory, err) : result;
 }
 
-/* For data outside of shared memory. Members write the data into their slots in pieces, and copy
- * the sum out of the slot of the leader. The leaders sum all data between the hosts in one step,
+/* Sums data outside of shared memory. Members write the data into their slots in pieces, and the
+ * leader copies the sum out of its slot. The leaders sum all data between the hosts in one step,
  * not in pieces, because another host may sum in place. */
 static int hierarchical_sum_through_slots(const struct collective_transports *transports,
                                           const struct collective_ranks *leaders, float *data,
@@ -116,7 +118,7 @@ static int hierarchical_run(const struct collective_transports *transports,
 
 const struct collective_allreduce collective_allreduce_hierarchical = {
     .name = "hierarchical",
-    .needs = "several machines, one of them with several workers",
+    .needs = "3 to 64 workers on several machines, and two of them on one machine",
     .can = hierarchical_can,
     .run = hierarchical_run,
 };

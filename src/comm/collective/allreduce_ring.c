@@ -1,6 +1,6 @@
 /* All-reduce around the ring. The data is cut into one chunk per member. Each chunk travels once
- * around the ring to collect the sum, and once more to be copied. Every member sends and receives 2
- * (n-1)/n times the size of the data, the least possible over point-to-point connections. The sum
+ * around the ring to collect the sum, and once more to be copied. Every member sends and receives
+ * 2 (n-1)/n times the size of the data, the least possible over point-to-point connections. The sum
  * of chunk c starts at rank c, and each next rank in the ring adds its data. */
 #include "base/cleanup.h"
 #include "base/mem.h"
@@ -11,7 +11,7 @@ static bool ring_can(const struct collective_transports *transports, size_t coun
     return true;
 }
 
-/* The first `count % members` chunks are one float longer. */
+/* Returns a chunk of the data. The first `count % members` chunks are one float longer. */
 static struct transfer_piece ring_chunk(float *data, size_t count, size_t members, size_t chunk)
 {
     size_t base = count / members, more = count % members;
@@ -46,15 +46,15 @@ static int ring_run(const struct collective_transports *transports,
             ring_chunk(data, count, members, (index + 2 * members - hop - 1) % members);
         plan.recv[hop].add = hop < members - 1;
     }
-    plan.send[members - 1].settle = transports->narrow; /* in this step the sum of a chunk is
-                                                         * complete */
+    /* In this hop the member sends a chunk with the complete sum for the first time. */
+    plan.send[members - 1].round_in_place = transports->narrow;
     plan.head = plan.send[0].size;
     return transport_run(transports->streams, &plan, err);
 }
 
 const struct collective_allreduce collective_allreduce_ring = {
     .name = "ring",
-    .needs = "3 to 64 workers, or less data",
+    .needs = "no condition",
     .can = ring_can,
     .run = ring_run,
 };

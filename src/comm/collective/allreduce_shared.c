@@ -8,10 +8,10 @@
 #include <string.h>
 
 enum {
-    CHUNK_ALIGN = 16, /* floats: no two members write to the same cache line */
+    CHUNK_ALIGN = 16, /* in floats: no two members write to the same cache line */
     PIECE = TRANSPORT_SLOT_SIZE / (int)sizeof(float), /* floats */
-    SMALL = 4 * 1024 / (int)sizeof(float), /* floats: smaller data is summed whole by every member,
-                                            * which saves one barrier */
+    /* In floats. Every member sums the whole of smaller data, which saves one barrier. */
+    SMALL = 4 * 1024 / (int)sizeof(float),
 };
 
 static bool shared_can(const struct collective_transports *transports, size_t count)
@@ -45,23 +45,25 @@ static int shared_sum_in_place(struct transport *memory, float *const *rows, siz
     return transport_barrier(memory, err);
 }
 
-static void shared_last_slots(const struct transport *memory, size_t first, float **ret)
+/* Stores the addresses of float `first` in the slots that the members wrote before the previous
+ * barrier. */
+static void shared_slots_written(const struct transport *memory, size_t first, float **ret)
 {
     for (int i = 0; i < memory->count; i++)
         ret[i] = (float *)transport_slot(memory, i, 1) + first;
 }
 
-/* Sums this member's chunk of the piece that was copied in before the last barrier. The sum goes
- * into this member's slot, where all other members read it. */
+/* Sums this member's chunk of the piece that was copied in before the previous barrier. The sum
+ * goes into this member's slot, where all other members read it. */
 static void shared_sum_piece(struct transport *memory, size_t count)
 {
     float *rows[TRANSPORT_HOST_MAX];
     struct chunk own = shared_chunk(memory, count, memory->index);
-    shared_last_slots(memory, own.first, rows);
+    shared_slots_written(memory, own.first, rows);
     reduce_rows_f32(rows[memory->index], rows, (size_t)memory->count, own.count);
 }
 
-/* Copies out the piece that was summed before the last barrier. */
+/* Copies out the piece that was summed before the previous barrier. */
 static void shared_copy_out(struct transport *memory, float *data, size_t count)
 {
     for (int i = 0; i < memory->count; i++) {
@@ -104,7 +106,7 @@ static int shared_sum_small(struct transport *memory, float *data, size_t count,
     if (count)
         shared_copy_in(memory, data, count);
     int result = transport_begin(memory, data, err);
-    shared_last_slots(memory, 0, rows);
+    shared_slots_written(memory, 0, rows);
     if (result == 0)
         reduce_rows_f32(data, rows, (size_t)memory->count, count);
     return result;

@@ -1,5 +1,7 @@
-/* Broadcast and all-gather. Around the ring, members forward bytes as they arrive, so that all
- * connections are busy at once and the time hardly grows with the number of members. */
+/* Implements broadcast and all-gather: in shared memory if all members share memory
+ * (broadcast_shared.c), otherwise around the ring; see collective.h. Around the ring, members
+ * forward bytes as they arrive, so that all connections are busy at once and the time hardly grows
+ * with the number of members. */
 #include "base/cleanup.h"
 #include "base/mem.h"
 #include "comm/collective/collective.h"
@@ -8,13 +10,14 @@ static int broadcast_ring(const struct collective_transports *transports, int ro
                           size_t size, struct err *err)
 {
     int members = control_size(transports->control);
-    int rank = (control_rank(transports->control) + members - root) %
-               members; /* distance from the root in the ring */
+    /* The distance of this member from the root in the ring. */
+    int distance = (control_rank(transports->control) + members - root) % members;
     struct transfer_piece piece = {.at = data, .size = size};
     struct transfer_plan plan = {.send = &piece,
                                  .recv = &piece,
-                                 .send_count = rank<members - 1, .recv_count = rank> 0,
-                                 .head = rank == 0 ? size : 0};
+                                 .send_count = (distance < members - 1),
+                                 .recv_count = (distance > 0),
+                                 .head = distance == 0 ? size : 0};
     return transport_run(transports->streams, &plan, err);
 }
 

@@ -1,10 +1,10 @@
-/* Broadcast and all-gather in shared memory: data passes through the slots in pieces; members
- * write the next piece while they read the current one. */
+/* Implements broadcast and all-gather in shared memory; see collective.h. Data passes through the
+ * slots in pieces; members write the next piece while they read the current one. */
 #include "comm/collective/collective.h"
 
 #include <string.h>
 
-static size_t shared_piece_size(size_t left)
+static size_t broadcast_piece_size(size_t left)
 {
     return left < TRANSPORT_SLOT_SIZE ? left : TRANSPORT_SLOT_SIZE;
 }
@@ -19,12 +19,12 @@ int collective_broadcast_shared(struct transport *memory, int from, void *data, 
                                 struct err *err)
 {
     bool root = memory->index == from;
-    size_t here = shared_piece_size(size);
+    size_t here = broadcast_piece_size(size);
     if (root)
         broadcast_copy_in(memory, data, here);
     int result = transport_begin(memory, data, err);
     for (size_t at = 0; result == 0 && here;) {
-        size_t next = shared_piece_size(size - at - here);
+        size_t next = broadcast_piece_size(size - at - here);
         if (root)
             broadcast_copy_in(memory, (char *)data + at + here, next);
         else
@@ -40,11 +40,11 @@ int collective_broadcast_shared(struct transport *memory, int from, void *data, 
 int collective_allgather_shared(struct transport *memory, size_t size, void *all, struct err *err)
 {
     char *own = (char *)all + (size_t)memory->index * size;
-    size_t here = shared_piece_size(size);
+    size_t here = broadcast_piece_size(size);
     broadcast_copy_in(memory, own, here);
     int result = transport_begin(memory, own, err);
     for (size_t at = 0; result == 0 && here;) {
-        size_t next = shared_piece_size(size - at - here);
+        size_t next = broadcast_piece_size(size - at - here);
         broadcast_copy_in(memory, own + at + here, next);
         for (int i = 0; i < memory->count; i++)
             if (i != memory->index)

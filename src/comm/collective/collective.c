@@ -1,4 +1,4 @@
-/* Helper functions of the collective algorithms, and the barrier; see collective.h. */
+/* Implements the barrier and the functions that several algorithms use; see collective.h. */
 #include "comm/collective/collective.h"
 
 #include "base/mem.h"

@@ -1,8 +1,8 @@
 /* The collectives: one algorithm per file, and the choice between the all-reduce algorithms. Called
- * by group, which has begun the call (control_begin_call()). Every algorithm produces the same bits
- * on every member and in every run. Two algorithms may differ in the last bit, so the choice
- * depends only on the size of the data, the number of members, and which members share a
- * machine. */
+ * by group, which has begun the call (control_begin_call()). An algorithm produces the same bits on
+ * every member and in every run with the same members and placement. Two algorithms may round
+ * differently, so the choice depends only on the size of the data, the number of members, and which
+ * members share a machine. All functions fail only if the group breaks. */
 #ifndef TRAINYARD_COMM_COLLECTIVE_COLLECTIVE_H
 #define TRAINYARD_COMM_COLLECTIVE_COLLECTIVE_H
 
@@ -12,9 +12,9 @@
 struct collective_transports {
     struct control *control;
     struct transport *streams; /* between all members */
-    struct transport *memory;  /* between the members of each host; NULL: no two members share
-                                * memory */
-    bool narrow;               /* large sums are sent through `streams` as bfloat16 */
+    /* Between the members of each host; NULL: no two members of the group share memory. */
+    struct transport *memory;
+    bool narrow; /* large sums are sent through `streams` as bfloat16 */
 };
 
 /* Whether all members of the group share memory. */
@@ -29,12 +29,12 @@ struct collective_ranks {
 
 /* An all-reduce algorithm. */
 struct collective_allreduce {
-    const char *name;  /* as users write it */
+    const char *name;  /* the name that users select it by */
     const char *needs; /* condition for its use; completes the text "it needs …" */
     /* Whether the algorithm can sum `count` floats with these transports. */
     bool (*can)(const struct collective_transports *transports, size_t count);
-    /* Sums in place. If `among` is not NULL, only the members in `among` take part, and the others
-     * do nothing meanwhile. Only doubling, halving and ring support `among`. */
+    /* Sums `data` over the members, in place. If `among` is not NULL, only the members in `among`
+     * call it and take part. Only doubling, halving and ring support `among`. */
     int (*run)(const struct collective_transports *transports, const struct collective_ranks *among,
                float *data, size_t count, struct err *err);
 };
@@ -52,8 +52,8 @@ extern const struct collective_allreduce collective_allreduce_halving;
 /* 2 (n-1) steps around the ring: a member sends 2 (n-1)/n times its data in total. */
 extern const struct collective_allreduce collective_allreduce_ring;
 
-/* Returns the fastest algorithm for `count` floats, which is the same on every member.
- * allreduce_choice.c has the table and the measurements. */
+/* Returns the algorithm that was fastest in measurements for `count` floats; it is the same on
+ * every member. allreduce_choice.c has the table and the measurements. */
 const struct collective_allreduce *
 collective_allreduce_choose(const struct collective_transports *transports, size_t count);
 /* Like collective_allreduce_choose(), but for a sum over some of the members. The streams must have
@@ -66,7 +66,7 @@ const struct collective_allreduce *collective_allreduce_at(size_t index);
 const struct collective_allreduce *collective_allreduce_by_name(const char *name);
 
 /* One step between two members: sends a piece to `rank` and receives a piece from it. `send` or
- * `recv` may be NULL. */
+ * `recv` may be NULL. The streams must have transport.has_pairs. */
 int collective_swap(const struct collective_transports *transports, int rank,
                     const struct transfer_piece *send, const struct transfer_piece *recv,
                     bool narrow, struct err *err);
@@ -77,20 +77,22 @@ struct collective_ranks collective_all_ranks(const struct collective_transports 
 /* The core: a power of two of the members, the largest possible, for algorithms that need a power
  * of two. The first members form pairs, one pair per surplus member. The second member of a pair is
  * outside of the core: it sends its data to the first before the algorithm, and receives the sum
- * after it. */
+ * after the algorithm. */
 struct collective_core {
     const struct collective_ranks *all;
-    int count; /* a power of two */
-    int pairs;
+    int count; /* number of members of the core; a power of two */
+    int pairs; /* number of pairs */
     int index; /* position of this member in the core; -1: it is the second of a pair */
 };
+/* Returns the core of the members in `all`, which must outlive it. */
 struct collective_core collective_core_of(const struct collective_ranks *all);
 /* Returns the rank of member `index` of the core. */
 int collective_core_rank(const struct collective_core *core, int index);
-/* Before and after the algorithm: move the data between the members of each pair. */
+/* Before the algorithm: adds the data of the second member of each pair to that of the first. */
 int collective_core_enter(const struct collective_transports *transports,
                           const struct collective_core *core, float *data, size_t count,
                           bool narrow, struct err *err);
+/* After the algorithm: copies the sum from the first member of each pair to the second. */
 int collective_core_leave(const struct collective_transports *transports,
                           const struct collective_core *core, float *data, size_t count,
                           bool narrow, struct err *err);

@@ -1,4 +1,5 @@
-/* Selects a power of two of the members for algorithms that need one; see collective.h. */
+/* Implements the core, a power of two of the members, for algorithms that need one; see
+ * collective.h. */
 #include "comm/collective/collective.h"
 
 struct collective_core collective_core_of(const struct collective_ranks *all)

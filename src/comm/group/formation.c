@@ -1,4 +1,5 @@
-/* Forms a group; see formation.h. */
+/* Implements the forming of groups; see formation.h. The agreement on members is in
+ * peer_discovery.c, and the connections are made in rendezvous.c. */
 #include "comm/group/formation.h"
 
 #include "base/buf.h"
@@ -17,33 +18,35 @@
 
 enum {
     TIMEOUT_MS = 5 * 60 * 1000,
-    JOIN_MIN_MS = 10000, /* minimum for the first call: a member may be suspended */
+    JOIN_MIN_MS = 10000, /* least time limit of the first call, because a member may be suspended */
     REPORT_MS = 5000,
     PEER_TIMEOUT_MS = 5000,
 };
 
 struct formation {
-    struct rendezvous_options rendezvous; /* options for all tasks of the cluster */
-    struct tls_psk *encryption;           /* NULL: connections are not encrypted */
+    struct rendezvous_options rendezvous;  /* options for all tasks of the cluster */
+    struct tls_stream_context *encryption; /* NULL: connections are not encrypted */
     struct buf secret;
     int64_t timeout_ms;
     void (*waited)(void *context, const char *task, int64_t ns); /* see struct comm_options */
-    /* The following are set only in an elastic group. */
-    int min, start;
+    /* The following fields are set only in an elastic group. */
+    int min, start; /* see struct membership_options */
     int64_t start_after_ms, peer_timeout_ms;
     struct peer_listener listener;
-    uint64_t generation; /* generation of the current group, or of the last one */
-    int *numbers;        /* by rank: the task of each member of that group */
-    int size;
-    uint64_t live;          /* last generation in which this task had training state; 0: none */
+    /* The latest generation on which the tasks agreed; 0: none. */
+    uint64_t generation;
+    int *numbers;           /* by rank: the task of each member of generation `generation` */
+    int size;               /* number of members of generation `generation` */
+    uint64_t live;          /* latest generation in which this task had training state; 0: none */
     bool *previous_members; /* by task: whether it was a member of generation `live` */
-    /* By task: whether it is a member of the last proposal that this task accepted since `live`. */
+    /* By task: whether it is a member of the latest proposal that this task accepted since
+     * `live`. */
     bool *accepted_members;
-    enum peer_outcome *outcomes;
-    int64_t ended_ms; /* when `outcomes` was recorded; 0: `outcomes` is empty */
-    bool *dismissed;  /* by task: whether the member has announced that it ends */
-    bool expelled;
-    uint64_t machine, *machines;
+    enum peer_outcome *outcomes; /* by task: the outcome of each member of the previous group */
+    int64_t ended_ms;            /* when `outcomes` was recorded; 0: `outcomes` is empty */
+    bool *dismissed;             /* by task: whether the member has announced that it ends */
+    bool expelled; /* the other tasks continued without this task, or may have done so */
+    uint64_t machine, *machines; /* see struct membership_options */
 };
 
 /* Checks that this task can be in a group. Sets *ret_size to the number of the chief and the
@@ -72,8 +75,9 @@ static uint64_t formation_machine(void)
     return boot_id(id, NULL) == 0 ? hash_fnv1a(HASH_FNV_START, id, strlen(id)) : 0;
 }
 
-static int formation_open_listener(struct formation *formation, const struct comm_options *options,
-                                   struct err *err)
+/* Fills the fields of an elastic group and opens the listener. */
+static int formation_init_elastic(struct formation *formation, const struct comm_options *options,
+                                  struct err *err)
 {
     struct rendezvous_options *rendezvous = &formation->rendezvous;
     size_t size = (size_t)rendezvous->size;
@@ -103,7 +107,8 @@ int formation_new(const struct comm_options *options, struct formation **ret, st
     if (result < 0)
         return result;
     if (channels < 1 || channels > COMM_CHANNELS_MAX)
-        return err_set(err, ERR_INVALID, "%d channels: between 1 and %d are possible", channels,
+        return err_set(err, ERR_INVALID,
+                       "the number of channels is %d, but it must be between 1 and %d", channels,
                        COMM_CHANNELS_MAX);
     _cleanup_(cleanup_formation) struct formation *formation = mem_zalloc(sizeof(*formation));
     formation->listener.fd = -1;
@@ -117,9 +122,10 @@ int formation_new(const struct comm_options *options, struct formation **ret, st
     if (formation->secret.overflowed)
         return err_set(err, ERR_TOO_LARGE, "the job secret is longer than %d bytes", SECRET_MAX);
     if (options->encrypt && !formation->secret.size)
-        return err_set(err, ERR_INVALID,
-                       "links cannot be encrypted without a job secret: set TRAINYARD_JOB_SECRET, "
-                       "or TRAINYARD_JOB_SECRET_FILE, to the same for all tasks");
+        return err_set(
+            err, ERR_INVALID,
+            "connections cannot be encrypted without a job secret: give all tasks the same "
+            "TRAINYARD_JOB_SECRET or TRAINYARD_JOB_SECRET_FILE");
     if (options->encrypt && (result = connection_encryption_new(&formation->encryption, err)) < 0)
         return result;
     struct ty_task *tasks = mem_calloc((size_t)size, sizeof(*tasks));
@@ -144,17 +150,19 @@ int formation_new(const struct comm_options *options, struct formation **ret, st
         .waiting = options->waiting,
         .context = options->context,
     };
-    /* If only rank 0 has an address, it learns the others' addresses only when all connect to
-     * it. */
+    /* In the master form, the tasks learn the addresses of each other only when all have connected
+     * to rank 0. So some of the tasks cannot form a group alone. */
     if (options->min_members && size > 1 && size <= MEMBERSHIP_TASKS_MAX &&
         !options->config->master_form)
-        result = formation_open_listener(formation, options, err);
+        result = formation_init_elastic(formation, options, err);
     else if (options->start_members && options->start_members < size && options->report)
-        options->report(options->context, options->config->master_form
-                                              ? "--min-workers has no effect where only rank 0 has "
-                                                "an address (MASTER_ADDR): all tasks are needed"
-                                              : "--min-workers has no effect among so many tasks: "
-                                                "all tasks are needed");
+        options->report(
+            options->context,
+            options->config->master_form
+                ? "--min-workers has no effect where only rank 0 has an address (MASTER_ADDR): all "
+                  "tasks are needed"
+                : "--min-workers has no effect, because the cluster has too many tasks: all "
+                  "tasks are needed");
     if (result == 0)
         *ret = TAKE(formation);
     return result;
@@ -167,7 +175,7 @@ struct formation *formation_free(struct formation *formation)
     peer_listener_close(&formation->listener);
     free((void *)formation->rendezvous.tasks);
     buf_release(&formation->secret);
-    tls_psk_free(formation->encryption);
+    tls_stream_context_free(formation->encryption);
     free(formation->numbers);
     free(formation->previous_members);
     free(formation->accepted_members);
@@ -179,7 +187,7 @@ struct formation *formation_free(struct formation *formation)
 }
 
 /* Makes the first call of the group, which returns only when every member is connected to every
- * other member. */
+ * other member. On failure, releases `connections`. */
 static int formation_join(const struct formation *formation,
                           const struct rendezvous_options *rendezvous,
                           struct connection_set *connections, int64_t timeout_ms,
@@ -212,15 +220,16 @@ static int formation_join(const struct formation *formation,
         return result;
     }
     control_set_timeout(control, formation->timeout_ms);
-    /* A member does not answer while it reads a checkpoint. */
+    /* Until this task has training state, a member may be reading a checkpoint; it does not answer
+     * meanwhile. */
     if (formation->peer_timeout_ms && !formation->live)
         control_set_peer_timeout(control, formation->timeout_ms);
     *ret = control;
     return 0;
 }
 
-/* Forms a group of all tasks. Sets *ret_met if all members have connected: after a later failure,
- * another attempt makes sense. */
+/* Forms a group of all tasks. Sets *ret_met to whether all members have connected: if so, another
+ * attempt makes sense after a failure. */
 static int formation_connect_all(struct formation *formation, int64_t deadline,
                                  struct control **ret, struct connection_set *ret_connections,
                                  bool *ret_met, struct err *err)
@@ -259,13 +268,16 @@ static int formation_connect_members(struct formation *formation, const bool *li
     rendezvous.numbers = formation->numbers;
     rendezvous.timeout_ms = formation->peer_timeout_ms;
     int result = rendezvous_connect_all(&rendezvous, ret_connections, err);
-    if (result == 0) /* the peer timeout of a silent member expires first */
+    /* This limit is longer than the peer timeout, so that a silent member is detected as such. */
+    if (result == 0)
         result = formation_join(formation, &rendezvous, ret_connections,
                                 2 * formation->peer_timeout_ms, ret, err);
     free(tasks);
     return result;
 }
 
+/* Forms an elastic group of the tasks that discovery finds. Sets *ret_met to whether the tasks have
+ * agreed on the members: if so, another attempt makes sense after a failure. */
 static int formation_connect_some(struct formation *formation, int64_t deadline,
                                   struct control **ret, struct connection_set *ret_connections,
                                   bool *ret_met, struct err *err)
@@ -290,7 +302,7 @@ static int formation_connect_some(struct formation *formation, int64_t deadline,
     _cleanup_free_ bool *list = mem_calloc((size_t)formation->rendezvous.size, sizeof(*list));
     int result = peer_discovery_agree(&discovery, &formation->generation, list, err);
     *ret_met = result == 0;
-    /* The outcomes of the last group are valid for one discovery only. */
+    /* The outcomes of the previous group are valid for one discovery only. */
     formation->ended_ms = 0;
     memset(formation->outcomes, 0,
            (size_t)formation->rendezvous.size * sizeof(*formation->outcomes));
@@ -299,8 +311,8 @@ static int formation_connect_some(struct formation *formation, int64_t deadline,
     return formation_connect_members(formation, list, ret, ret_connections, err);
 }
 
-/* A member may die after some members have connected to it and before others have. A group that
- * breaks while it forms is formed again, until the deadline. */
+/* A member may die when some members have connected to it and others have not. A group that breaks
+ * while it forms is formed again, until the deadline. */
 int formation_connect(struct formation *formation, struct control **ret,
                       struct connection_set *ret_connections, struct err *err)
 {

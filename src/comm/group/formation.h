@@ -10,28 +10,32 @@
 
 struct formation;
 
-/* `options` is the parameter of comm_group_open(). */
+/* Checks `options`, the parameter of comm_group_open(). If the group is elastic, also opens the
+ * listener, which stays open until formation_free(). */
 int formation_new(const struct comm_options *options, struct formation **ret, struct err *err);
 struct formation *formation_free(struct formation *formation); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(formation)
 
-/* Forms the group. The caller later passes *ret to formation_disband(), and releases the data
- * connections in *ret_connections. */
+/* Forms a group. Blocks until every member is connected to every other member, or until
+ * comm_options.join_timeout_ms. The caller ends the group with formation_disband() or
+ * control_free(), and releases *ret_connections, which has the data connections. */
 int formation_connect(struct formation *formation, struct control **ret,
                       struct connection_set *ret_connections, struct err *err);
 
-/* Ends the group: records the outcome of each member (enum peer_outcome), and frees `control`,
- * which may be NULL. */
+/* Ends the group. Records the outcome of each member (enum peer_outcome) for the next forming, and
+ * frees `control`, which may be NULL. */
 void formation_disband(struct formation *formation, struct control *control);
 
 /* Records that this task has the training state of the group and can continue from it after a loss.
- * Also sets the peer timeout of `control` to comm_options.peer_timeout_ms. */
+ * Sets the peer timeout of `control` to comm_options.peer_timeout_ms. Has no effect unless the
+ * group is elastic. */
 void formation_settle(struct formation *formation, struct control *control);
 
-/* Records that the process of member `rank` has announced that it ends: the next group is formed
- * without waiting for it. */
+/* Records that the process of member `rank` has announced that it ends: the next forming does not
+ * wait for it. Has no effect unless the group is elastic. */
 void formation_dismiss(struct formation *formation, int rank);
 
+/* Writes the name of member `rank`, such as "worker 1 (host:port)". */
 void formation_member_name(const struct formation *formation, int rank, char *text, size_t size);
 
 /* Whether a group may consist of only some of the tasks. */

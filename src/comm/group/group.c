@@ -1,4 +1,4 @@
-/* A group of training processes; see group.h. Combines formation, the transports and the
+/* Implements groups of training processes; see group.h. Combines formation, the transports and the
  * collectives. */
 #include "comm/group/group.h"
 
@@ -10,10 +10,10 @@
 
 struct comm_group {
     struct formation *formation;
-    struct collective_transports transports; /* `control` is NULL if forming failed; see
-                                              * `unformed` */
-    struct err unformed;
-    int rank, size; /* rank and size in the current group, or in the last one */
+    /* The connections of the current group. `control` is NULL if forming it again failed. */
+    struct collective_transports transports;
+    struct err unformed; /* why forming the group again failed */
+    int rank, size; /* in the current group or, if forming it again failed, in the previous one */
     enum comm_transport transport;
     char *pretended_host;
 };
@@ -23,9 +23,9 @@ static int group_unformed_error(const struct comm_group *group, struct err *err)
     return err_set(err, group->unformed.code, "%s", group->unformed.message);
 }
 
-/* Closes the data connections after the control connections, over which this member first announces
- * that it leaves: other members then know why the data connections close. */
-static void group_part(struct comm_group *group)
+/* Leaves the current group. Closes the control connections before the data connections, so that the
+ * other members have been told that this member leaves when the data connections close. */
+static void group_leave(struct comm_group *group)
 {
     struct collective_transports *transports = &group->transports;
     transports->memory = transport_close(transports->memory);
@@ -46,7 +46,8 @@ static int group_open_transports(struct comm_group *group, struct connection_set
     return result;
 }
 
-/* Forms the group again if a member is lost while the transports open. */
+/* Forms a group and opens its transports. Starts again if a member is lost while the transports
+ * open. */
 static int group_form(struct comm_group *group, struct err *err)
 {
     for (;;) {
@@ -64,7 +65,7 @@ static int group_form(struct comm_group *group, struct err *err)
             return 0;
         group->rank = rank;
         group->size = size;
-        group_part(group);
+        group_leave(group);
         if (result != -ERR_UNAVAILABLE)
             return result;
     }
@@ -99,7 +100,7 @@ struct comm_group *comm_group_free(struct comm_group *group)
 
 int comm_group_reform(struct comm_group *group, struct err *err)
 {
-    group_part(group);
+    group_leave(group);
     group->unformed = ERR_INIT;
     if (group_form(group, &group->unformed) == 0)
         return 0;
@@ -150,7 +151,7 @@ int comm_group_share(struct comm_group *group, struct shared_memory *memory, str
 {
     if (!group->transports.control)
         return group_unformed_error(group, err);
-    int result = memory->handed ? shared_memory_renew(memory, err) : 0;
+    int result = memory->was_shared ? shared_memory_renew(memory, err) : 0;
     if (result < 0 || !group->transports.memory)
         return result;
     return transport_share(group->transports.memory, memory, err);
@@ -185,8 +186,8 @@ static int group_begin_call(struct comm_group *group, enum control_call call, si
     return control_begin_call(group->transports.control, call, size, err);
 }
 
-/* Whether this is the only member. Such a group exchanges no data, but numbers its calls like any
- * other group. */
+/* Whether this member is the only one. Such a group exchanges no data, but numbers its calls like
+ * any other group. */
 static bool group_is_alone(const struct comm_group *group)
 {
     return comm_group_size(group) == 1;
@@ -213,8 +214,8 @@ int comm_allreduce_with(struct comm_group *group, const struct collective_allred
     if (!group->transports.control)
         return group_unformed_error(group, err);
     if (!algorithm->can(&group->transports, count))
-        return err_set(err, ERR_UNSUPPORTED, "all-reduce '%s' cannot be used here",
-                       algorithm->name);
+        return err_set(err, ERR_UNSUPPORTED, "all-reduce '%s' cannot be used here: it needs %s",
+                       algorithm->name, algorithm->needs);
     int result = group_begin_call(group, CONTROL_CALL_ALLREDUCE, count * sizeof(float), err);
     if (result < 0 || group_is_alone(group))
         return result;

@@ -5,27 +5,27 @@
 
 #include <string.h>
 
-/* The upper bits of a generation are a number that grows. The lower bits, the salt and the task of
- * the leader, make the generation unique to one process. */
+/* The upper bits of a generation are a number that grows. The lower bits are the salt and the task
+ * of the leader, which make the generation unique to one process. */
 enum { LEADER_BITS = 16, SALT_BITS = 24, NUMBER_SHIFT = LEADER_BITS + SALT_BITS };
 
 struct membership_peer {
     enum membership_presence presence;
     bool has_view; /* the view of this peer has arrived */
     bool accepted; /* this peer has accepted the proposal of this task */
-    uint64_t live;
-    uint8_t *view;
+    uint64_t live; /* the latest generation in which this peer had training state; 0: none */
+    uint8_t *view; /* the latest view of this peer: one byte per task */
 };
 
 struct membership {
     struct membership_options options;
     struct membership_peer *peers; /* by task, including this task itself */
-    uint64_t highest;
-    uint64_t bound;    /* the proposal that this task has accepted; 0: none */
-    int leader;        /* the task that proposed `bound` */
-    uint64_t proposed; /* the current proposal of this task; 0: none */
-    bool *list;        /* the members of `bound` or `proposed`, by task */
-    uint64_t decided;
+    uint64_t highest;              /* the highest generation that this task knows */
+    uint64_t accepted;             /* the proposal that this task has accepted; 0: none */
+    int leader;                    /* the task that proposed `accepted` */
+    uint64_t proposed;             /* the current proposal of this task; 0: none */
+    bool *list;                    /* the members of `accepted` or `proposed`, by task */
+    uint64_t decided;              /* the committed generation; 0: none */
 };
 
 static bool membership_is_present(const struct membership *membership, int task)
@@ -43,15 +43,15 @@ static void membership_refresh_view(struct membership *membership)
 {
     uint8_t *view = membership->peers[membership->options.self].view;
     for (int i = 0; i < membership->options.tasks; i++) {
-        bool near = membership->options.machine &&
-                    membership->options.machines[i] == membership->options.machine;
+        bool same_machine = membership->options.machine &&
+                            membership->options.machines[i] == membership->options.machine;
         view[i] = (uint8_t)membership->peers[i].presence;
         if (membership->options.previous_members && membership->options.previous_members[i] &&
             !(i == membership->options.self && membership->options.left_behind))
             view[i] |= MEMBERSHIP_PREVIOUS_MEMBER;
         if (membership->options.live && membership->options.accepted_members[i])
             view[i] |= MEMBERSHIP_ACCEPTED_MEMBER;
-        if (near || i == membership->options.self)
+        if (same_machine || i == membership->options.self)
             view[i] |= MEMBERSHIP_SAME_MACHINE;
     }
 }
@@ -141,8 +141,9 @@ static bool membership_views_agree(const struct membership *membership)
 }
 
 /* Returns the present task with training state from the latest generation, or -1 if no present task
- * has state. Its view decides which tasks the group may leave out. */
-static int membership_last_at_work(const struct membership *membership)
+ * has training state. Prefers a task that is not left behind. Its view decides which tasks the
+ * group may leave out. */
+static int membership_find_latest(const struct membership *membership)
 {
     int found = -1;
     for (int i = 0; i < membership->options.tasks; i++)
@@ -154,15 +155,16 @@ static int membership_last_at_work(const struct membership *membership)
     return found;
 }
 
-/* Whether an absent task may be training elsewhere, according to the views of the present tasks. If
- * `any_lived`, only the views of tasks with training state count: a new task that waits for a task
- * that never comes must not block the others. */
-static bool membership_may_work_elsewhere(const struct membership *membership, int task,
-                                          bool any_lived, bool *ret_unknown)
+/* Whether an absent task may be training elsewhere, according to the views of the present tasks.
+ * Sets *ret_unknown to true if one of these views does not know its presence yet. If
+ * `only_trained`, only the views of tasks with training state count: a new task may wait for a task
+ * that never comes, and must not block the others. */
+static bool membership_may_train_elsewhere(const struct membership *membership, int task,
+                                           bool only_trained, bool *ret_unknown)
 {
     bool found = false;
     for (int i = 0; i < membership->options.tasks; i++) {
-        if (!membership_is_present(membership, i) || (any_lived && !membership->peers[i].live))
+        if (!membership_is_present(membership, i) || (only_trained && !membership->peers[i].live))
             continue;
         uint8_t seen = membership->peers[i].view[task];
         *ret_unknown |= (seen & MEMBERSHIP_PRESENCE) == MEMBERSHIP_UNKNOWN;
@@ -172,21 +174,22 @@ static bool membership_may_work_elsewhere(const struct membership *membership, i
     return found;
 }
 
-static const char ELSEWHERE[] =
-    "the other tasks may be training on machines that cannot be reached, and are not a minority";
+static const char ELSEWHERE[] = "the connected tasks have no quorum: the other tasks may be "
+                                "training on machines that cannot be reached";
 
-/* Whether the present tasks are a majority of the tasks that have flag `bit` in the view of task
- * `last` (-1: of all tasks). Absent tasks count only if `apart` says that they may be training
- * elsewhere. Present tasks that restarted without training state do not count. */
-static bool membership_is_majority(const struct membership *membership, int last, int bit,
+/* Whether the present tasks are a majority of the tasks that have `flag` in the view of task
+ * `latest`, or of all tasks if `latest` is -1. If both parts are equal, the part with the lowest
+ * task counts as the majority. Absent tasks count only if `apart`, by task, says that they may be
+ * training elsewhere. Present tasks without training state do not count if `latest` is not -1. */
+static bool membership_is_majority(const struct membership *membership, int latest, int flag,
                                    const bool *apart)
 {
     int here = 0, elsewhere = 0;
     bool lowest_is_here = true, found = false;
     for (int i = 0; i < membership->options.tasks; i++) {
         bool counts =
-            membership_is_present(membership, i) && (last < 0 || membership->peers[i].live);
-        if ((last >= 0 && !(membership->peers[last].view[i] & bit)) || (!counts && !apart[i]))
+            membership_is_present(membership, i) && (latest < 0 || membership->peers[i].live);
+        if ((latest >= 0 && !(membership->peers[latest].view[i] & flag)) || (!counts && !apart[i]))
             continue;
         if (!found)
             lowest_is_here = counts;
@@ -199,34 +202,35 @@ static bool membership_is_majority(const struct membership *membership, int last
 
 const char *membership_obstacle(const struct membership *membership)
 {
-    int present = 0, last = membership_last_at_work(membership);
-    bool unknown = false, anybody_apart = false;
+    int present = 0, latest = membership_find_latest(membership);
+    bool unknown = false, any_apart = false;
     bool left_behind =
-        last >= 0 && !(membership->peers[last].view[last] & MEMBERSHIP_PREVIOUS_MEMBER);
+        latest >= 0 && !(membership->peers[latest].view[latest] & MEMBERSHIP_PREVIOUS_MEMBER);
     _cleanup_free_ bool *apart = mem_calloc((size_t)membership->options.tasks, sizeof(*apart));
     for (int i = 0; i < membership->options.tasks; i++) {
         present += membership_is_present(membership, i);
         apart[i] = !membership_is_present(membership, i) &&
-                   membership_may_work_elsewhere(membership, i, last >= 0, &unknown);
-        anybody_apart |= apart[i];
+                   membership_may_train_elsewhere(membership, i, latest >= 0, &unknown);
+        any_apart |= apart[i];
     }
     if (present == membership->options.tasks)
         return NULL;
-    if (last < 0 && present < membership->options.start)
-        return "no task that is present has a training state, and too few are present to start";
-    if (last >= 0 && present < membership->options.min)
-        return "fewer tasks are present than --min-workers requires";
+    if (latest < 0 && present < membership->options.start)
+        return "too few tasks are connected to start, and none of them has a training state";
+    if (latest >= 0 && present < membership->options.min)
+        return "fewer tasks are connected than --min-workers requires";
     if (unknown)
         return "it is not known yet which other tasks are running";
-    if (left_behind && anybody_apart)
+    if (left_behind && any_apart)
         return ELSEWHERE;
-    for (int i = 0; i < membership->options.tasks;
-         i++) /* the rest of a group that a present task has accepted may be training */
+    /* The other members of a proposal that a present task has accepted may be training. */
+    for (int i = 0; i < membership->options.tasks; i++)
         if (membership_is_present(membership, i) && membership->peers[i].live &&
             !membership_is_majority(membership, i, MEMBERSHIP_ACCEPTED_MEMBER, apart))
             return ELSEWHERE;
-    return membership_is_majority(membership, last, MEMBERSHIP_PREVIOUS_MEMBER, apart) ? NULL
-                                                                                       : ELSEWHERE;
+    return membership_is_majority(membership, latest, MEMBERSHIP_PREVIOUS_MEMBER, apart)
+               ? NULL
+               : ELSEWHERE;
 }
 
 static void membership_accept_list(struct membership *membership)
@@ -236,8 +240,9 @@ static void membership_accept_list(struct membership *membership)
     membership_refresh_view(membership);
 }
 
-/* Makes a proposal if this task is the leader and all views agree. Otherwise drops the current
- * proposal. */
+/* Makes a proposal if this task is the leader, all views agree, and there is no obstacle. Otherwise
+ * drops the current proposal. If the present tasks are a minority, a task with training state also
+ * records that it is left behind. */
 static void membership_update_proposal(struct membership *membership)
 {
     if (membership->decided)
@@ -253,8 +258,8 @@ static void membership_update_proposal(struct membership *membership)
         lowest++;
     for (int i = 0; i < membership->options.tasks; i++)
         members += membership_is_present(membership, i);
-    /* The condition is true for a task that has accepted a proposal, because the number of its
-     * leader is lower. */
+    /* This condition also holds for a task that has accepted a proposal: its leader has a lower
+     * number. */
     if (lowest != self || !agree || obstacle) {
         membership->proposed = 0;
         return;
@@ -293,8 +298,8 @@ void membership_set_presence(struct membership *membership, int task,
     peer->presence = presence;
     peer->has_view = false;
     peer->live = 0;
-    if (membership->bound && membership->leader == task && presence != MEMBERSHIP_PRESENT)
-        membership->bound = 0;
+    if (membership->accepted && membership->leader == task && presence != MEMBERSHIP_PRESENT)
+        membership->accepted = 0;
     membership_view_changed(membership);
 }
 
@@ -302,8 +307,8 @@ static void membership_on_view(struct membership *membership, int task,
                                const struct membership_message *message)
 {
     struct membership_peer *peer = &membership->peers[task];
-    if (membership->bound && membership->leader == task)
-        membership->bound = 0; /* the leader has withdrawn its proposal */
+    if (membership->accepted && membership->leader == task)
+        membership->accepted = 0; /* the leader has withdrawn its proposal */
     if (message->generation > membership->highest)
         membership->highest = message->generation;
     bool same = peer->has_view && peer->live == message->live &&
@@ -323,20 +328,20 @@ static void membership_on_propose(struct membership *membership, int task,
 {
     if (message->generation > membership->highest)
         membership->highest = message->generation;
-    if (membership->bound && membership->leader != task)
+    if (membership->accepted && membership->leader != task)
         return;
-    membership->bound = 0;
+    membership->accepted = 0;
     for (int i = 0; i < membership->options.tasks; i++) {
         bool listed = membership_presence_in(message->tasks, i) == MEMBERSHIP_PRESENT;
         if (listed != membership_is_present(membership, i) || (listed && i < task))
-            return; /* the leader will receive the view of this task and propose again */
+            return; /* the leader gets the view of this task and proposes again */
         membership->list[i] = listed;
     }
     membership->proposed = 0;
-    membership->bound = message->generation;
+    membership->accepted = message->generation;
     membership->leader = task;
     membership_accept_list(membership);
-    membership_send(membership, task, MEMBERSHIP_ACCEPT, membership->bound, NULL);
+    membership_send(membership, task, MEMBERSHIP_ACCEPT, membership->accepted, NULL);
 }
 
 static void membership_on_accept(struct membership *membership, int task, uint64_t generation)
@@ -367,9 +372,9 @@ void membership_receive(struct membership *membership, int task,
         membership_on_accept(membership, task, message->generation);
         break;
     default:
-        if (membership->bound && membership->leader == task &&
-            membership->bound == message->generation)
-            membership->decided = membership->bound;
+        if (membership->accepted && membership->leader == task &&
+            membership->accepted == message->generation)
+            membership->decided = membership->accepted;
         break;
     }
 }

@@ -1,12 +1,13 @@
-/* Encodes and decodes membership messages; see membership_message.h. */
+/* Implements the encoding of membership messages; see membership_message.h. */
 #include "comm/group/membership_message.h"
 
 #include <endian.h>
 #include <string.h>
 
-enum { NUMBERS = 16 };
+enum { NUMBERS_SIZE = 16 }; /* bytes of `live` and `machine`, which precede the tasks */
 
-_Static_assert(NUMBERS + MEMBERSHIP_TASKS_MAX <= WIRE_FRAME_MAX, "the largest group fits a frame");
+_Static_assert(NUMBERS_SIZE + MEMBERSHIP_TASKS_MAX <= WIRE_FRAME_MAX,
+               "the largest group fits a frame");
 
 static bool message_has_tasks(enum membership_kind kind)
 {
@@ -15,7 +16,7 @@ static bool message_has_tasks(enum membership_kind kind)
 
 static size_t message_size(enum membership_kind kind, int tasks)
 {
-    return message_has_tasks(kind) ? NUMBERS + (size_t)tasks : 0;
+    return message_has_tasks(kind) ? NUMBERS_SIZE + (size_t)tasks : 0;
 }
 
 void membership_message_encode(const struct membership_message *message, int tasks, struct buf *out)
@@ -55,6 +56,6 @@ int membership_message_decode(const struct wire_frame *frame, const uint8_t *byt
     memcpy(numbers, bytes, sizeof(numbers));
     ret->live = le64toh(numbers[0]);
     ret->machine = le64toh(numbers[1]);
-    memcpy(ret->tasks, bytes + NUMBERS, (size_t)tasks);
+    memcpy(ret->tasks, bytes + NUMBERS_SIZE, (size_t)tasks);
     return 0;
 }

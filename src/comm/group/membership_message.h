@@ -13,9 +13,9 @@
 void membership_message_encode(const struct membership_message *message, int tasks,
                                struct buf *out);
 
-/* `bytes` is the content of the frame after its head. The caller points ret->tasks to a buffer of
- * one byte per task, which is filled only for the kinds VIEW and PROPOSE. Fails with
- * ERR_BAD_REQUEST. */
+/* Decodes a frame. `bytes` is the content of the frame after its head. The caller points ret->tasks
+ * to a buffer of one byte per task, which is filled only for the kinds VIEW and PROPOSE. Fails with
+ * ERR_BAD_REQUEST if the frame is not a valid membership message. */
 int membership_message_decode(const struct wire_frame *frame, const uint8_t *bytes, int tasks,
                               struct membership_message *ret, struct err *err);
 

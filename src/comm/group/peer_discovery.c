@@ -1,4 +1,4 @@
-/* Discovers the tasks that form the next group; see peer_discovery.h. */
+/* Implements the discovery of the tasks that form the next group; see peer_discovery.h. */
 #include "comm/group/peer_discovery.h"
 
 #include "base/cleanup.h"
@@ -14,44 +14,50 @@
 #include <string.h>
 
 enum {
-    REMIND_MS = 1000,
-    /* Retry delay after a connection has ended. The retry shows whether the peer's process is
-     * gone. */
-    AGAIN_MS = 10,
-    /* If poll() takes this much longer than requested, this process was suspended. */
-    STOPPED_MS = 200,
+    REMIND_MS = 1000, /* longest interval after which the view or proposal is sent again */
+    /* Delay before a new attempt after a connection has ended. The attempt shows whether the
+     * process of the peer is gone. */
+    RETRY_MS = 10,
+    /* If poll() takes this much longer than requested, the excess does not count: this process was
+     * suspended. */
+    SUSPENDED_MS = 200,
 };
 
 struct discovery_peer {
-    enum peer_outcome outcome; /* outcome of the last group; reset when the task connects */
-    bool silent;
-    /* The peer left the last group or closed a connection, so it may be training without this
-     * task. */
-    bool lives;
-    /* The one link that all messages to this peer use, so that they arrive in order; NULL: none. */
+    enum peer_outcome outcome; /* outcome of the previous group; reset when the task connects */
+    bool silent;               /* the peer has stopped answering in this discovery */
+    /* The peer may be training without this task: it left the previous group, closed a connection
+     * of this discovery, or this process was suspended. Reset when the address of the peer refuses
+     * a connection. */
+    bool may_be_training;
+    /* The link that all messages to this peer use, so that they arrive in order; NULL: none. */
     struct peer_link *link;
-    int64_t heard_ms; /* value of `clock_ms` when the last message arrived */
+    /* value of peer_discovery.clock_ms when the latest message arrived */
+    int64_t heard_ms;
 };
 
 struct peer_discovery {
     const struct peer_discovery_options *options;
     struct rendezvous rendezvous;
     struct membership *membership;
-    struct discovery_peer *others;
-    uint8_t *tasks; /* buffer for the tasks of a received message */
+    struct discovery_peer *others; /* by task */
+    uint8_t *tasks;                /* buffer for the tasks of a received message */
     /* `clock_ms` counts only the time in which this process was running. `looked_ms` is the
-     * monotonic time of its last update. */
+     * monotonic time of its latest update. */
     int64_t clock_ms, looked_ms;
-    int64_t allowed_ms, reminded_ms;
+    int64_t requested_ms; /* longest duration that was requested for the latest wait */
+    int64_t reminded_ms;  /* when the view or proposal was last sent again (monotonic) */
 };
 
+/* Closes a link. An outgoing link is tried again after RETRY_MS; an incoming link waits for the
+ * peer. */
 static void discovery_close_link(struct peer_discovery *discovery, struct peer_link *peer_link,
                                  int64_t now, int failure, const char *reason)
 {
     if (discovery->others[peer_link->peer].link == peer_link)
         discovery->others[peer_link->peer].link = NULL;
     rendezvous_postpone(peer_link, now, failure, reason);
-    peer_link->retry_at = peer_link->outgoing ? now + AGAIN_MS : INT64_MAX;
+    peer_link->retry_at = peer_link->outgoing ? now + RETRY_MS : INT64_MAX;
 }
 
 static struct peer_link *discovery_link(struct peer_discovery *discovery, int task, bool outgoing)
@@ -100,8 +106,8 @@ static int discovery_parse_link(struct peer_discovery *discovery, struct peer_li
     return 0;
 }
 
-/* Reads all messages before handling the end of the connection, because the last message may be the
- * commit. */
+/* Reads and handles all messages that have arrived, and only then the end of the connection,
+ * because the last message may be the commit. */
 static void discovery_read_link(struct peer_discovery *discovery, struct peer_link *peer_link,
                                 int64_t now)
 {
@@ -117,14 +123,15 @@ static void discovery_read_link(struct peer_discovery *discovery, struct peer_li
                 continue;
         }
         /* The peer may be alive until its address refuses a connection. */
-        discovery->others[peer_link->peer].lives = true;
+        discovery->others[peer_link->peer].may_be_training = true;
         discovery_close_link(discovery, peer_link, now, ECONNRESET,
                              got > 0 ? failure.message : socket_reason((int)-got));
         return;
     }
 }
 
-/* Starts to use the links that have become ready. */
+/* Starts to use the links that have become ready, and stops using those that are no longer
+ * ready. */
 static void discovery_start_links(struct peer_discovery *discovery)
 {
     for (size_t i = 0; i < discovery->rendezvous.peer_links.count; i++) {
@@ -135,12 +142,12 @@ static void discovery_start_links(struct peer_discovery *discovery)
                 other->link = NULL;
             continue;
         }
-        if (!peer_link->talking) {
-            peer_link->talking = true;
+        if (!peer_link->carries_messages) {
+            peer_link->carries_messages = true;
             buf_init(&peer_link->in, 4 * (WIRE_FRAME_HEAD_SIZE + WIRE_FRAME_MAX));
             buf_init(&peer_link->out, 4 * (WIRE_FRAME_HEAD_SIZE + WIRE_FRAME_MAX));
-            if (other->link ==
-                peer_link) /* this link replaced the link of the task's previous process */
+            /* The link was replaced by a connection of the task's next process. */
+            if (other->link == peer_link)
                 other->link = NULL;
         }
         if (!other->link) {
@@ -158,7 +165,7 @@ static void discovery_read_links(struct peer_discovery *discovery, int64_t now)
 {
     for (size_t i = 0; i < discovery->rendezvous.peer_links.count; i++) {
         struct peer_link *peer_link = &discovery->rendezvous.peer_links.items[i];
-        if (peer_link->talking)
+        if (peer_link->carries_messages)
             discovery_read_link(discovery, peer_link, now);
     }
 }
@@ -168,15 +175,15 @@ static bool discovery_flush_links(struct peer_discovery *discovery)
     bool all = true;
     for (size_t i = 0; i < discovery->rendezvous.peer_links.count; i++) {
         struct peer_link *peer_link = &discovery->rendezvous.peer_links.items[i];
-        if (peer_link->talking)
+        if (peer_link->carries_messages)
             discovery_flush_link(peer_link);
-        all &= !peer_link->talking || !peer_link->out.size;
+        all &= !peer_link->carries_messages || !peer_link->out.size;
     }
     return all;
 }
 
 /* Returns the presence of a task without a link. A refused connection proves that its process is
- * gone. A connection that ends or gets no answer proves nothing. */
+ * gone. A connection that ends or gets no answer does not. */
 static enum membership_presence discovery_presence_of(struct peer_discovery *discovery, int task)
 {
     const struct peer_discovery_options *options = discovery->options;
@@ -188,7 +195,7 @@ static enum membership_presence discovery_presence_of(struct peer_discovery *dis
     if (peer_listener_is_securing(discovery->rendezvous.listener, task))
         return MEMBERSHIP_UNKNOWN; /* the task is connected, and its link will be ready soon */
     if (peer_link->failure == ECONNREFUSED && !connected) {
-        other->lives = false;
+        other->may_be_training = false;
         return MEMBERSHIP_GONE;
     }
     /* A pod that is not scheduled yet, or was deleted, has no DNS name. With --min-workers, a task
@@ -203,8 +210,8 @@ static enum membership_presence discovery_presence_of(struct peer_discovery *dis
     if (!connected && peer_link->failure && peer_link->failure != ECONNRESET &&
         peer_link->failure != ENOTCONN)
         return MEMBERSHIP_SILENT;
-    /* Do not wait for a task that was not in the last group and does not answer. It can join
-     * later. */
+    /* A task that was not in the previous group and does not answer can join later, so this task
+     * does not wait for it. */
     if (!connected && options->live && !was_member && !*options->expelled)
         return MEMBERSHIP_SILENT;
     return MEMBERSHIP_UNKNOWN;
@@ -222,7 +229,7 @@ static void discovery_update_presence(struct peer_discovery *discovery, int64_t 
             other->silent = true;
             for (int outgoing = 0; outgoing < 2; outgoing++) {
                 struct peer_link *peer_link = discovery_link(discovery, task, outgoing);
-                if (peer_link->talking)
+                if (peer_link->carries_messages)
                     discovery_close_link(discovery, peer_link, now, ETIMEDOUT,
                                          "it has stopped answering");
             }
@@ -230,7 +237,7 @@ static void discovery_update_presence(struct peer_discovery *discovery, int64_t 
         if (other->link)
             continue;
         enum membership_presence presence = discovery_presence_of(discovery, task);
-        if (presence == MEMBERSHIP_UNKNOWN && late && options->live && !other->lives) {
+        if (presence == MEMBERSHIP_UNKNOWN && late && options->live && !other->may_be_training) {
             other->silent = true;
             presence = MEMBERSHIP_SILENT;
         }
@@ -249,27 +256,28 @@ static void discovery_forget_absent(struct peer_discovery *discovery)
         struct peer_link *peer_link = discovery_link(discovery, task, true);
         other->outcome = PEER_CONNECTED;
         other->silent = false;
-        other->lives = true;
+        other->may_be_training = true;
         peer_link->failure = 0;
         peer_link->retry_at = 0;
         membership_set_presence(discovery->membership, task, MEMBERSHIP_UNKNOWN);
     }
 }
 
-/* Time in which this process was suspended, or got no CPU time, does not count towards the timeouts
- * of the other tasks. After a long suspension the others may have continued without this task, so
- * the presence of tasks without a link is unknown again. */
+/* Updates clock_ms. Time in which this process was suspended, or got no CPU time, does not count
+ * towards the timeouts of the other tasks. After a long suspension the other tasks may have
+ * continued without this task, so the presence of tasks without a link is unknown again. */
 static void discovery_advance_clock(struct peer_discovery *discovery, int64_t now)
 {
-    int64_t passed = now - discovery->looked_ms, most = discovery->allowed_ms + STOPPED_MS;
+    int64_t passed = now - discovery->looked_ms, most = discovery->requested_ms + SUSPENDED_MS;
     discovery->clock_ms += passed < most ? passed : most;
     discovery->looked_ms = now;
-    if (passed - discovery->allowed_ms > discovery->options->peer_timeout_ms / 2) {
+    if (passed - discovery->requested_ms > discovery->options->peer_timeout_ms / 2) {
         membership_note_absence(discovery->membership);
         discovery_forget_absent(discovery);
     }
 }
 
+/* Whether options.start tasks are enough for a group in which no task has training state. */
 static bool discovery_may_start_small(const struct peer_discovery *discovery, int64_t now)
 {
     return now - discovery->rendezvous.started >= discovery->options->start_after_ms;
@@ -281,12 +289,12 @@ static void discovery_report(struct peer_discovery *discovery, int64_t now)
 {
     const struct peer_discovery_options *options = discovery->options;
     const char *obstacle = membership_obstacle(discovery->membership);
-    bool few =
+    bool may_start_small =
         options->start < options->rendezvous.size && discovery_may_start_small(discovery, now);
-    if (obstacle && (options->live || few)) {
+    if (obstacle && (options->live || may_start_small)) {
         char line[256];
-        snprintf(line, sizeof(line), "waiting%s: %s",
-                 options->live ? " with the training state" : "", obstacle);
+        snprintf(line, sizeof(line), "waiting%s: %s", options->live ? " to continue training" : "",
+                 obstacle);
         rendezvous_report(&discovery->rendezvous, line);
     }
     rendezvous_report_missing(&discovery->rendezvous);
@@ -335,8 +343,8 @@ static int discovery_run(struct peer_discovery *discovery, struct err *err)
             discovery_report(discovery, now);
             rendezvous->next_report = now + rendezvous->options->report_ms;
         }
-        discovery->allowed_ms = REMIND_MS / 4;
-        rendezvous_wait(rendezvous, now, now + discovery->allowed_ms);
+        discovery->requested_ms = REMIND_MS / 4;
+        rendezvous_wait(rendezvous, now, now + discovery->requested_ms);
     }
 }
 
@@ -359,7 +367,7 @@ static void discovery_init(struct peer_discovery *discovery)
         discovery_link(discovery, task, false)->retry_at = INT64_MAX;
         if (options->outcomes)
             discovery->others[task].outcome = options->outcomes[task];
-        discovery->others[task].lives = discovery->others[task].outcome == PEER_LEFT;
+        discovery->others[task].may_be_training = discovery->others[task].outcome == PEER_LEFT;
     }
     uint32_t salt;
     rand_secure(&salt, sizeof(salt));
@@ -382,9 +390,9 @@ static void discovery_init(struct peer_discovery *discovery)
     discovery->membership = membership_new(&membership);
 }
 
-/* Drops the pending connections of the members. They belong to this discovery, which is over; the
- * members make new connections under their generation. */
-static void discovery_dismiss_members(struct peer_discovery *discovery, const bool *list)
+/* Drops the pending connections of the members. They were made for this discovery, which is over;
+ * the members make new connections as members of the generation. */
+static void discovery_drop_pending_members(struct peer_discovery *discovery, const bool *list)
 {
     struct peer_listener *peer_listener = discovery->rendezvous.listener;
     for (size_t i = 0; i < peer_listener->pending_peers.count;) {
@@ -410,7 +418,7 @@ int peer_discovery_agree(const struct peer_discovery_options *options, uint64_t 
         const bool *list;
         *ret_generation = membership_decided(discovery.membership, &list);
         memcpy(ret_list, list, (size_t)options->rendezvous.size * sizeof(*list));
-        discovery_dismiss_members(&discovery, list);
+        discovery_drop_pending_members(&discovery, list);
         if (discovery.rendezvous.missing[0])
             options->rendezvous.waiting(options->rendezvous.context, NULL);
     }

@@ -24,7 +24,7 @@ void rendezvous_describe(const struct rendezvous *rendezvous, int rank,
     tf_config_task_describe(&rendezvous->options->tasks[rank], text);
 }
 
-void rendezvous_addresses_told(struct rendezvous *rendezvous)
+void rendezvous_on_addresses_known(struct rendezvous *rendezvous)
 {
     for (size_t i = 0; !rendezvous->addresses_known && i < rendezvous->peer_links.count; i++)
         rendezvous->peer_links.items[i].retry_at = 0;
@@ -43,8 +43,8 @@ struct peer_link *rendezvous_find_link(struct rendezvous *rendezvous, int peer, 
     return NULL;
 }
 
-/* Hashes the cluster description, which must be the same for all members. In the master form
- * members may use different names for the master (localhost, its service), so only the size is
+/* Hashes the cluster description, which must be the same for all members. In the master form,
+ * members may know the master by different names (localhost, its service), so addresses are not
  * hashed. */
 static void rendezvous_hash_job(const struct rendezvous_options *options,
                                 uint8_t ret[SECRET_MAC_SIZE])
@@ -75,8 +75,8 @@ void rendezvous_add_link(struct rendezvous *rendezvous, int peer, int channel, b
 }
 
 /* Whether each two members have a data connection. A group of two does not need it, because its
- * members are neighbours in the ring. In very large groups the number of sockets costs more than
- * the algorithms over pairs gain. */
+ * members are neighbours in the ring. In very large groups the sockets cost more time than the
+ * algorithms over pairs save. */
 static bool rendezvous_has_pairs(const struct rendezvous_options *options)
 {
     enum { PAIRS_MEMBERS_MIN = 3, PAIRS_MEMBERS_MAX = 64 };
@@ -155,8 +155,8 @@ void rendezvous_wait(struct rendezvous *rendezvous, int64_t now, int64_t until)
                until > now ? (int)(until - now) : 0);
 }
 
-/* Fails if a member of the generation is lost or has restarted. There is no wait for the lost
- * member, because the tasks then agree on a new generation. */
+/* Fails if a member of the generation is lost or has restarted. Does not wait for the member to
+ * return: the tasks agree on a new generation instead. */
 static int rendezvous_check_generation(struct rendezvous *rendezvous, int64_t now, struct err *err)
 {
     char name[TF_CONFIG_TASK_TEXT_MAX];
@@ -242,8 +242,8 @@ static void rendezvous_hand_over(struct rendezvous *rendezvous, struct connectio
     *ret = links;
 }
 
-/* Drops the pending peers of this rendezvous. Peers that wait for the next rendezvous, or have not
- * sent a hello yet, stay if the listener stays open. */
+/* Drops the pending peers of this rendezvous. If the listener stays open, peers that wait for the
+ * next rendezvous, or have not sent a hello yet, stay pending. */
 static void rendezvous_release_pending_peers(struct rendezvous *rendezvous)
 {
     if (rendezvous->listener == &rendezvous->own_listener)

@@ -22,22 +22,24 @@ struct rendezvous_options {
     const struct ty_task *tasks; /* by rank */
     int rank, size;
     int channels;
-    /* Only the address of rank 0 is known; rank 0 sends all addresses to the others. */
+    /* The master form: only the address of rank 0 is known, and rank 0 sends all addresses to the
+     * others. */
     bool master_form;
     bool elastic; /* a group may consist of only some of the tasks */
     /* An open listener, which stays open; NULL: a listener is opened for this rendezvous only. */
     struct peer_listener *listener;
-    /* If not 0, only the members of this generation connect, and `numbers` has their task numbers
-     * by rank. The rendezvous then fails with ERR_UNAVAILABLE if a member cannot be reached or has
-     * restarted. */
+    /* If not 0, only the members of this generation connect. The rendezvous then fails with
+     * ERR_UNAVAILABLE if a member cannot be reached or has restarted. */
     uint64_t generation;
-    const int *numbers;
-    uint64_t shape;
+    const int *numbers;     /* only with a generation: the task numbers of its members, by rank */
+    uint64_t shape;         /* hash of the options that all tasks must agree on */
     const char *shape_text; /* text of which `shape` is the hash (shape_text.h); may be NULL */
     const char *secret;     /* may be "" */
     size_t secret_size;
-    const struct tls_psk *encryption; /* TLS for all connections; NULL: they are not encrypted */
-    int64_t timeout_ms, report_ms;
+    /* TLS for all connections; NULL: they are not encrypted. */
+    const struct tls_stream_context *encryption;
+    int64_t timeout_ms;                /* time limit of the rendezvous */
+    int64_t report_ms;                 /* interval between reports about missing members */
     const volatile sig_atomic_t *stop; /* when nonzero, fails with ERR_CANCELED; may be NULL */
     void (*report)(void *context, const char *line); /* may be NULL */
     /* Called whenever the missing members change, with their names as "worker 1 (host:port), …",
@@ -46,18 +48,21 @@ struct rendezvous_options {
     void *context;
 };
 
-/* Connects all members. The caller releases *ret with connection_set_release(). */
+/* Blocks until all members are connected. The caller releases *ret with connection_set_release().
+ * Fails with ERR_TIMEOUT, with ERR_CANCELED if `stop` is set, with ERR_FORBIDDEN if this member or
+ * a peer rejects the other permanently, and with ERR_UNAVAILABLE (see `generation`). */
 int rendezvous_connect_all(const struct rendezvous_options *options, struct connection_set *ret,
                            struct err *err);
 
-/* Makes one connection to each of `peers`, without listening. Workers connect to parameter servers
- * this way. ret_fds is in the order of `peers`; the caller closes the descriptors.
- * options->channels must be 0 and options->encryption NULL. */
+/* Makes one connection to each of `peers`, without listening. Blocks and fails like
+ * rendezvous_connect_all(). Workers connect to parameter servers this way. ret_fds is in the order
+ * of `peers`; the caller closes the descriptors. options->channels must be 0 and
+ * options->encryption NULL. */
 int rendezvous_connect_some(const struct rendezvous_options *options, const int *peers, int count,
                             int *ret_fds, struct err *err);
 
-/* Fills the identity of this member, for callers that accept connections by themselves. *ret keeps
- * pointers into `options`. */
+/* Fills the identity of this member, except listen_port, for callers that accept connections by
+ * themselves. *ret keeps pointers into `options`. */
 void rendezvous_identify(const struct rendezvous_options *options, struct handshake_identity *ret);
 
 #endif

@@ -11,15 +11,14 @@
 
 enum { NAMED_MAX = 4 }; /* limit of missing members that a report or an error names */
 
-/* Calls `visit` with the name, as "worker 2 (host:port)", and the reason of each missing member,
- * up to NAMED_MAX of them. Returns the number of all missing members. */
+/* Calls `visit` with the name and the reason of each missing member, but for at most NAMED_MAX of
+ * them. Returns the number of all missing members. */
 static int missing_peers_visit(struct rendezvous *rendezvous,
                                void (*visit)(void *, const char *, const char *), void *context)
 {
     int missing = 0;
     for (int peer = 0; peer < rendezvous->options->size; peer++) {
-        /* Prefer an outgoing link, because its reason is more exact than that of an incoming
-         * link. */
+        /* An outgoing link is preferred, because its reason is more exact. */
         const struct peer_link *found = NULL;
         bool linked = false;
         for (size_t i = 0; i < rendezvous->peer_links.count; i++) {
@@ -73,8 +72,8 @@ int rendezvous_give_up(struct rendezvous *rendezvous, struct err *err)
     int missing = missing_peers_visit(rendezvous, missing_peer_append, &text);
     if (missing > NAMED_MAX)
         buf_printf(&text, "; and %d more", missing - NAMED_MAX);
-    /* The timeout is the rest of the user's timeout. Rounding to tenths of a second hides the
-     * difference. */
+    /* options.timeout_ms is what is left of the user's timeout, a few milliseconds less. Rounding
+     * to tenths of a second hides the difference. */
     int64_t tenths = (rendezvous->options->timeout_ms + 50) / 100;
     return err_set(err, ERR_TIMEOUT, "%d of %d tasks did not connect within %g s: %s", missing,
                    rendezvous->wanted, (double)tenths / 10, text.data);

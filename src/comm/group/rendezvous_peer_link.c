@@ -15,7 +15,7 @@ void rendezvous_postpone(struct peer_link *peer_link, int64_t now, int failure, 
     peer_link->resolve = resolve_free(peer_link->resolve);
     handshake_release(&peer_link->handshake);
     connection_close(&peer_link->connection);
-    peer_link->talking = false;
+    peer_link->carries_messages = false;
     buf_release(&peer_link->in);
     buf_release(&peer_link->out);
     peer_link->failure = failure;
@@ -42,8 +42,8 @@ static void peer_link_start_handshake(struct rendezvous *rendezvous, struct peer
     peer_link->attempt_ends = now + ATTEMPT_MAX_MS;
 }
 
-/* Connects to an address that rank 0 has sent. The message has IPv4 addresses in IPv4-mapped IPv6
- * form. They are unmapped here, because not every machine has IPv6. */
+/* Connects to an address that rank 0 has sent. IPv4 addresses arrive in IPv4-mapped IPv6 form. They
+ * are unmapped here, because not every machine has IPv6. */
 static void peer_link_start_with_sent_address(struct rendezvous *rendezvous,
                                               struct peer_link *peer_link, int64_t now)
 {
@@ -111,10 +111,10 @@ static void peer_link_on_resolved(struct rendezvous *rendezvous, struct peer_lin
     peer_link_start_handshake(rendezvous, peer_link, (struct sockaddr *)&address, size, now);
 }
 
-/* Whether another attempt after this rejection is useless. A peer that belongs to another job or is
- * another task is usually a process of an earlier run that is about to be replaced. All other
+/* Whether another attempt after this rejection is useless. A peer that belongs to another job, or
+ * is another task, is usually a process of an earlier run that is about to be replaced. All other
  * reasons are permanent. */
-static bool peer_link_is_refused_for_good(const struct handshake *handshake)
+static bool peer_link_is_refused_permanently(const struct handshake *handshake)
 {
     return handshake->verdict != WIRE_OTHER_JOB && handshake->verdict != WIRE_WRONG_TASK;
 }
@@ -129,21 +129,20 @@ static int peer_link_progress(struct rendezvous *rendezvous, struct peer_link *p
             peer_link->handshake.address_count == (size_t)rendezvous->options->size) {
             memcpy(rendezvous->addresses, peer_link->handshake.addresses,
                    peer_link->handshake.address_count * sizeof(*rendezvous->addresses));
-            rendezvous_addresses_told(rendezvous);
+            rendezvous_on_addresses_known(rendezvous);
         }
         peer_link->connection = handshake_take(&peer_link->handshake);
         handshake_release(&peer_link->handshake);
         peer_link->state = PEER_LINK_READY;
         return 0;
     }
-    /* The peer may have taken a long time to accept. The TLS handshake gets a new, short
-     * deadline. */
+    /* The peer may have taken a long time to accept, so the TLS handshake gets a new deadline. */
     if (peer_link->handshake.state == HANDSHAKE_SECURING && !peer_link->securing) {
         peer_link->securing = true;
         peer_link->attempt_ends = now + ATTEMPT_MAX_MS;
     }
     if (result < 0 && failure.code == ERR_FORBIDDEN &&
-        peer_link_is_refused_for_good(&peer_link->handshake) && !rendezvous->tolerant) {
+        peer_link_is_refused_permanently(&peer_link->handshake) && !rendezvous->tolerant) {
         char peer[TF_CONFIG_TASK_TEXT_MAX];
         rendezvous_describe(rendezvous, peer_link->peer, peer);
         return err_set(err, ERR_FORBIDDEN, "cannot join %s: %s", peer, failure.message);
@@ -169,7 +168,8 @@ static int peer_link_progress(struct rendezvous *rendezvous, struct peer_link *p
 }
 
 /* The peer of a ready link may die before all members have connected. Then this member waits for
- * the peer again. Bytes that the peer has sent are left for the transport to read. */
+ * the peer again. Does not read bytes that the peer has sent: they are left for the next owner of
+ * the connection. */
 static void peer_link_check_ready(struct peer_link *peer_link, int64_t now)
 {
     struct pollfd state = {.fd = peer_link->connection.fd, .events = POLLRDHUP};

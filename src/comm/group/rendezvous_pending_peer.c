@@ -11,7 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Accepts or rejects an authenticated peer. Fails if the rejection is permanent. */
+/* Accepts or rejects an authenticated peer. In the master form, rank 0 only records the address of
+ * a peer that it will accept. Fails with ERR_FORBIDDEN if the peer is incompatible, unless
+ * rendezvous->tolerant. */
 static int pending_peer_admit(struct rendezvous *rendezvous, struct pending_peer *pending_peer,
                               struct err *err)
 {
@@ -40,8 +42,8 @@ static int pending_peer_admit(struct rendezvous *rendezvous, struct pending_peer
         handshake_decide(handshake, WIRE_ACCEPTED, NULL, 0);
         return 0;
     }
-    /* In the master form rank 0 sends its verdict later, together with the addresses of all
-     * members. */
+    /* In the master form, rank 0 sends its verdict when it can send the addresses of all members
+     * with it. */
     struct sockaddr_storage from = {0};
     socklen_t size = sizeof(from);
     struct wire_address *address = &rendezvous->addresses[hello->rank];
@@ -58,9 +60,9 @@ static int pending_peer_admit(struct rendezvous *rendezvous, struct pending_peer
     return 0;
 }
 
-/* In the master form: sends all addresses to all members as soon as every member is
- * authenticated. */
-static void pending_peers_tell_addresses(struct rendezvous *rendezvous)
+/* In the master form, rank 0 accepts all members, and sends them all addresses, as soon as every
+ * member is authenticated. */
+static void pending_peers_send_addresses(struct rendezvous *rendezvous)
 {
     if (!rendezvous->options->master_form || rendezvous->options->rank != 0)
         return;
@@ -73,7 +75,7 @@ static void pending_peers_tell_addresses(struct rendezvous *rendezvous)
         if (!waits && rendezvous_find_link(rendezvous, rank, 0, false)->state != PEER_LINK_READY)
             return;
     }
-    rendezvous_addresses_told(rendezvous);
+    rendezvous_on_addresses_known(rendezvous);
     for (size_t i = 0; i < rendezvous->listener->pending_peers.count; i++)
         if (rendezvous->listener->pending_peers.items[i]->handshake.state == HANDSHAKE_PROVEN)
             handshake_decide(&rendezvous->listener->pending_peers.items[i]->handshake,
@@ -91,7 +93,7 @@ static void pending_peer_become_link(struct rendezvous *rendezvous,
         return;
     peer_link->resolve = resolve_free(peer_link->resolve);
     connection_close(&peer_link->connection);
-    peer_link->talking = false;
+    peer_link->carries_messages = false;
     buf_release(&peer_link->in);
     buf_release(&peer_link->out);
     peer_link->connection = handshake_take(&pending_peer->handshake);
@@ -105,7 +107,7 @@ static void pending_peer_report_refusal(struct rendezvous *rendezvous,
     char line[ERR_MESSAGE_MAX + SOCKET_ADDRESS_TEXT_MAX + 32];
     snprintf(line, sizeof(line), "refused a connection from %s: %s", pending_peer->from,
              why->message);
-    /* A peer that tries again has another source port, so only the reason is compared. */
+    /* A peer that connects again has another source port, so only the reason is compared. */
     if (!str_eq(why->message, rendezvous->listener->last_refusal))
         rendezvous_report(rendezvous, line);
     str_copy(rendezvous->listener->last_refusal, sizeof(rendezvous->listener->last_refusal),
@@ -113,8 +115,8 @@ static void pending_peer_report_refusal(struct rendezvous *rendezvous,
 }
 
 /* Returns the identity against which the peer is checked. A task without a group may connect while
- * the members of a generation connect to each other. It is checked against the identity of the
- * listener, and then waits. */
+ * the members of a generation connect to each other. Such a task is checked against the identity of
+ * the listener, and then waits. */
 static const struct handshake_identity *
 pending_peer_identity(const struct rendezvous *rendezvous, const struct pending_peer *pending_peer)
 {
@@ -132,9 +134,8 @@ static int pending_peers_progress(struct rendezvous *rendezvous, int64_t now, st
         handshake_set_identity(&pending_peer->handshake,
                                pending_peer_identity(rendezvous, pending_peer));
         int result = handshake_progress(&pending_peer->handshake, &failure);
-        bool is_current =
-            pending_peer->handshake.identity == rendezvous->identity; /* if false, the peer waits
-                                                                       * for the next rendezvous */
+        /* A peer that is not current waits for the next rendezvous. */
+        bool is_current = pending_peer->handshake.identity == rendezvous->identity;
         if (result == 0 && is_current && !pending_peer->admitted &&
             pending_peer->handshake.state == HANDSHAKE_PROVEN) {
             pending_peer->admitted = true;
@@ -145,8 +146,8 @@ static int pending_peers_progress(struct rendezvous *rendezvous, int64_t now, st
         bool waits = pending_peer->handshake.state == HANDSHAKE_PROVEN;
         if (pending_peer->handshake.state == HANDSHAKE_SECURING && !pending_peer->securing) {
             pending_peer->securing = true;
-            pending_peer->ends = now + ATTEMPT_MAX_MS; /* the peer may have waited for a long
-                                                        * time */
+            /* The peer may have waited long, so the TLS handshake gets a new deadline. */
+            pending_peer->ends = now + ATTEMPT_MAX_MS;
         }
         if (result < 0 && failure.code != ERR_UNAVAILABLE)
             pending_peer_report_refusal(rendezvous, pending_peer, &failure);
@@ -167,6 +168,6 @@ int rendezvous_progress_pending_peers(struct rendezvous *rendezvous, int64_t now
     peer_listener_drop_departed(rendezvous->listener);
     int result = pending_peers_progress(rendezvous, now, err);
     if (result == 0)
-        pending_peers_tell_addresses(rendezvous);
+        pending_peers_send_addresses(rendezvous);
     return result;
 }

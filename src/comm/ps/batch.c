@@ -19,10 +19,10 @@ void ps_batch_init(struct ps_batch *batch, size_t servers)
 void ps_batch_release(struct ps_batch *batch)
 {
     if (batch->servers > 1)
-        free(batch->ids); /* otherwise `ids` is `seen` */
+        free(batch->ids); /* otherwise `ids` is `unique` */
     free(batch->starts);
     free(batch->places);
-    free(batch->seen);
+    free(batch->unique);
     free(batch->server_of);
     free(batch->target);
     free(batch->slots);
@@ -44,14 +44,14 @@ static void batch_reserve(struct ps_batch *batch, size_t count)
     while (capacity < count)
         capacity *= 2;
     batch->capacity = capacity;
-    batch->seen = mem_realloc(batch->seen, capacity * sizeof(*batch->seen));
+    batch->unique = mem_realloc(batch->unique, capacity * sizeof(*batch->unique));
     batch->places = mem_realloc(batch->places, capacity * sizeof(*batch->places));
     if (batch->servers > 1) {
         batch->ids = mem_realloc(batch->ids, capacity * sizeof(*batch->ids));
         batch->server_of = mem_realloc(batch->server_of, capacity * sizeof(*batch->server_of));
         batch->target = mem_realloc(batch->target, capacity * sizeof(*batch->target));
     } else {
-        batch->ids = batch->seen;
+        batch->ids = batch->unique;
     }
     free(batch->slots);
     batch->slots = mem_calloc(4 * capacity, sizeof(*batch->slots));
@@ -59,7 +59,7 @@ static void batch_reserve(struct ps_batch *batch, size_t count)
     batch->stamp = 0;
 }
 
-/* Removes repeated ids: fills `seen`, and `places` with indexes into `seen`. */
+/* Removes repeated ids: fills `unique`, and fills `places` with indexes into `unique`. */
 static void batch_unify_ids(struct ps_batch *batch, const int64_t *ids, size_t count)
 {
     if (++batch->stamp == 0) {
@@ -71,35 +71,36 @@ static void batch_unify_ids(struct ps_batch *batch, const int64_t *ids, size_t c
         struct ps_batch_slot *slot;
         size_t at = embedding_hash(batch->salt, ids[i]);
         while (slot = &batch->slots[at & batch->slots_mask],
-               slot->stamp == batch->stamp && batch->seen[slot->number] != ids[i])
+               slot->stamp == batch->stamp && batch->unique[slot->number] != ids[i])
             at++;
         if (slot->stamp != batch->stamp) {
             *slot = (struct ps_batch_slot){.stamp = batch->stamp, .number = different};
-            batch->seen[different++] = ids[i];
+            batch->unique[different++] = ids[i];
         }
         batch->places[i] = slot->number;
     }
     batch->count = different;
 }
 
-/* Sorts the ids by server, and keeps the order within each server. */
+/* Copies the ids from `unique` to `ids`, sorted by server; within a server the order stays the
+ * same. Changes `places` to indexes into `ids`. */
 static void batch_group_by_server(struct ps_batch *batch, size_t count)
 {
     size_t *starts = batch->starts;
     memset(starts, 0, (batch->servers + 1) * sizeof(*starts));
     for (size_t i = 0; i < batch->count; i++) {
-        size_t server = ps_batch_server(batch->seen[i], batch->servers);
+        size_t server = ps_batch_server(batch->unique[i], batch->servers);
         batch->server_of[i] = (uint16_t)server;
         starts[server + 1]++;
     }
     for (size_t server = 0; server < batch->servers; server++)
         starts[server + 1] += starts[server];
-    /* Placing an id increments the start of its server. In the end each start equals that of the
-     * next server, so all starts are shifted back afterwards. */
+    /* Each id that is placed increments the start of its server. After the loop starts[s] has the
+     * value that starts[s + 1] had before it, so memmove() shifts the starts by one entry. */
     for (size_t i = 0; i < batch->count; i++) {
         size_t place = starts[batch->server_of[i]]++;
         batch->target[i] = (uint32_t)place;
-        batch->ids[place] = batch->seen[i];
+        batch->ids[place] = batch->unique[i];
     }
     memmove(starts + 1, starts, batch->servers * sizeof(*starts));
     starts[0] = 0;
@@ -114,7 +115,7 @@ void ps_batch_fill(struct ps_batch *batch, const int64_t *ids, size_t count)
     if (batch->servers > 1)
         batch_group_by_server(batch, count);
     batch->starts[batch->servers] = batch->count;
-    batch->plain = batch->servers == 1 && batch->count == count;
+    batch->unchanged = batch->servers == 1 && batch->count == count;
 }
 
 void ps_batch_sum(const struct ps_batch *batch, const float *gradients, size_t count,

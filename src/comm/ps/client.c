@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Refuses a cluster without workers. Also refuses several workers without parameter servers,
- * because they would train separate models. */
+/* Refuses a task that is neither chief nor worker. Also refuses several workers without parameter
+ * servers, because they would train separate models. */
 static int client_check_config(const struct ty_tf_config *config, size_t *ret_servers,
                                struct err *err)
 {
@@ -22,8 +22,8 @@ static int client_check_config(const struct ty_tf_config *config, size_t *ret_se
                        ty_role_name(self->role), self->index);
     if (servers == 0 && workers > 1)
         return err_set(err, ERR_INVALID,
-                       "the cluster has %zu workers and no ps, so that each would train a model of "
-                       "its own: add a ps to the cluster, or run one worker",
+                       "the cluster has %zu workers and no ps, so each worker would train its own "
+                       "model: add a ps to the cluster, or run one worker",
                        workers);
     *ret_servers = servers;
     return 0;
@@ -51,7 +51,7 @@ struct ps_client *ps_client_free(struct ps_client *client)
 {
     if (!client)
         return NULL;
-    if (client->side)
+    if (client->backend)
         client->ops->free(client);
     ps_batch_release(&client->batch);
     free(client->rows);
@@ -70,7 +70,7 @@ int ps_dense_open(struct ps_client *client, size_t count, const float *initial,
     if (client->dense_count)
         return err_set(err, ERR_EXISTS, "the dense vector is open already");
     if (count == 0)
-        return err_set(err, ERR_INVALID, "a dense vector has at least one value");
+        return err_set(err, ERR_INVALID, "a dense vector must have at least one value");
     int result = ps_update_check(update, err);
     if (result < 0)
         return result;
@@ -89,7 +89,10 @@ static int client_check_dense(const struct ps_client *client, struct err *err)
 
 static int client_check_rate(float rate, struct err *err)
 {
-    return isfinite(rate) ? 0 : err_set(err, ERR_INVALID, "the rate is %g", (double)rate);
+    return isfinite(rate)
+               ? 0
+               : err_set(err, ERR_INVALID,
+                         "the learning rate is %g, but it must be a finite number", (double)rate);
 }
 
 int ps_dense_pull(struct ps_client *client, float *ret_values, struct err *err)
@@ -111,7 +114,8 @@ int ps_table_open(struct ps_client *client, const struct ps_table *table, int *r
 {
     size_t number = client->table_count;
     if (number == PS_TABLES_MAX)
-        return err_set(err, ERR_TOO_MANY, "there are at most %d tables", PS_TABLES_MAX);
+        return err_set(err, ERR_TOO_MANY, "%d tables are open already, which is the limit",
+                       PS_TABLES_MAX);
     client->tables[number] = *table;
     client->table_count++;
     int result = client->ops->table_open(client, number, err);
@@ -128,11 +132,12 @@ static int client_check_table(const struct ps_client *client, int table, size_t 
     if (table < 0 || (size_t)table >= client->table_count)
         return err_set(err, ERR_INVALID, "table %d has not been opened", table);
     if (count > PS_IDS_MAX)
-        return err_set(err, ERR_TOO_LARGE, "%zu ids in one call: at most %d are possible", count,
+        return err_set(err, ERR_TOO_LARGE, "a call has %zu ids, but the limit is %d", count,
                        PS_IDS_MAX);
     return 0;
 }
 
+/* Returns the buffer `rows` with room for at least `floats` floats. Its contents are undefined. */
 static float *client_scratch(struct ps_client *client, size_t floats)
 {
     if (floats > client->rows_capacity) {
@@ -152,9 +157,9 @@ int ps_rows_pull(struct ps_client *client, int table, const int64_t *ids, size_t
     struct ps_batch *batch = &client->batch;
     size_t dimensions = (size_t)client->tables[table].dimensions;
     ps_batch_fill(batch, ids, count);
-    float *rows = batch->plain ? ret_rows : client_scratch(client, batch->count * dimensions);
+    float *rows = batch->unchanged ? ret_rows : client_scratch(client, batch->count * dimensions);
     result = client->ops->rows_pull(client, (size_t)table, batch, rows, err);
-    if (result == 0 && !batch->plain)
+    if (result == 0 && !batch->unchanged)
         ps_batch_spread(batch, rows, count, dimensions, ret_rows);
     return result;
 }
@@ -169,7 +174,7 @@ int ps_rows_push(struct ps_client *client, int table, const int64_t *ids, size_t
     size_t dimensions = (size_t)client->tables[table].dimensions;
     ps_batch_fill(batch, ids, count);
     const float *sums = gradients;
-    if (!batch->plain) {
+    if (!batch->unchanged) {
         float *rows = client_scratch(client, batch->count * dimensions);
         ps_batch_sum(batch, gradients, count, dimensions, rows);
         sums = rows;
@@ -198,9 +203,10 @@ int ps_count(struct ps_client *client, enum ps_counter counter, uint64_t add, ui
              struct err *err)
 {
     if ((unsigned)counter >= PS_COUNTERS)
-        return err_set(err, ERR_INVALID, "counter %d: there are %d", (int)counter, PS_COUNTERS);
-    client->counted[counter] += add;
-    return client->ops->count(client, counter, client->counted[counter], ret, err);
+        return err_set(err, ERR_INVALID, "unknown counter %d: expected 0 to %d", (int)counter,
+                       PS_COUNTERS - 1);
+    client->totals[counter] += add;
+    return client->ops->count(client, counter, client->totals[counter], ret, err);
 }
 
 int ps_client_finish(struct ps_client *client, struct err *err)

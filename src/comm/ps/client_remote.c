@@ -1,6 +1,7 @@
-/* The client that keeps the variables on servers; see client_private.h. The range of server s in
- * the dense vector begins at total·s/servers. ps_batch_server() assigns the rows to servers. A call
- * to several servers sends to all of them before it waits for the first answer. */
+/* Implements the client that keeps the variables on servers; see client_private.h. The range of
+ * server s in the dense vector begins at total·s/servers. ps_batch_server() assigns the rows to
+ * servers. A pull, ps_save() and ps_client_finish() send requests to all servers before they wait
+ * for the first answer. */
 #include "comm/ps/client_private.h"
 
 #include "base/mem.h"
@@ -14,16 +15,20 @@ enum { TIMEOUT_MS = 5 * 60 * 1000, REPORT_MS = 5000 };
 struct remote {
     struct ps_member member;
     struct ps_link *links; /* by server */
-    uint64_t life;    /* random; differs for each process of this worker, see struct ps_tally */
-    float *seen;      /* the dense values that this worker pulled last, or the initial values */
+    uint64_t incarnation;  /* random number of this process, see struct ps_tally */
+    /* The dense values of the previous pull, or the initial values before the first pull. They are
+     * sent to a server that has no values. */
+    float *last_pulled;
     uint8_t *scanned; /* a buffer of PS_FRAME_MAX bytes, allocated by the first scan */
 };
 
 static struct ps_link *remote_link(const struct ps_client *client, size_t server)
 {
-    return &((struct remote *)client->side)->links[server];
+    return &((struct remote *)client->backend)->links[server];
 }
 
+/* Returns the position in the dense vector at which the range of the server begins. For `server` =
+ * number of servers, returns the size of the vector. */
 static uint64_t dense_first(const struct ps_client *client, size_t server)
 {
     return (uint64_t)client->dense_count * server / client->servers;
@@ -34,37 +39,38 @@ static size_t remote_smaller_size(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* ---- Opening variables: the first time with ps_link_request(), on a server that came back with
- * ps_link_exchange(). Opening twice changes nothing. */
+/* ---- Opening variables. The parameter `exchange` is ps_link_request() when the caller opens a
+ * variable, and ps_link_exchange() when a server has come back. Opening a variable again on the
+ * same server changes nothing. */
 
-typedef int exchange(struct ps_link *link, const struct ps_frame *frame, const void *body,
-                     struct ps_frame *ret, struct err *err);
+typedef int remote_exchange(struct ps_link *link, const struct ps_frame *frame, const void *body,
+                            struct ps_frame *ret, struct err *err);
 
-static int remote_attach(struct remote *remote, struct ps_link *link, exchange *talk,
+static int remote_attach(struct remote *remote, struct ps_link *link, remote_exchange *exchange,
                          struct ps_frame *ret, struct err *err)
 {
     const struct ps_frame frame = {
-        .type = PS_FRAME_ATTACH, .count = PS_WIRE_VERSION, .first = remote->life};
-    return talk(link, &frame, NULL, ret, err);
+        .type = PS_FRAME_ATTACH, .count = PS_WIRE_VERSION, .first = remote->incarnation};
+    return exchange(link, &frame, NULL, ret, err);
 }
 
-static int remote_open_table(struct ps_client *client, struct ps_link *link, exchange *talk,
-                             size_t number, struct err *err)
+static int remote_open_table(struct ps_client *client, struct ps_link *link,
+                             remote_exchange *exchange, size_t number, struct err *err)
 {
     uint8_t body[PS_WIRE_TABLE_SIZE];
     ps_wire_table_encode(&client->tables[number], body);
     const struct ps_frame frame = {
         .type = PS_FRAME_TABLE_OPEN, .table = (uint32_t)number, .size = sizeof(body)};
     struct ps_frame answer;
-    return talk(link, &frame, body, &answer, err);
+    return exchange(link, &frame, body, &answer, err);
 }
 
 /* Opens the dense range of the server of `link`. If the range has no values yet, sends the values
- * in `seen` and sets *ret_seeded to true. */
-static int remote_open_dense(struct ps_client *client, struct ps_link *link, exchange *talk,
-                             bool *ret_seeded, struct err *err)
+ * in `last_pulled`. Sets *ret_seeded to whether values were sent. */
+static int remote_open_dense(struct ps_client *client, struct ps_link *link,
+                             remote_exchange *exchange, bool *ret_seeded, struct err *err)
 {
-    struct remote *remote = client->side;
+    struct remote *remote = client->backend;
     size_t server = (size_t)(link - remote->links);
     uint64_t first = dense_first(client, server);
     const struct ps_dense_shape shape = {.total = client->dense_count,
@@ -74,7 +80,7 @@ static int remote_open_dense(struct ps_client *client, struct ps_link *link, exc
     uint8_t body[PS_WIRE_DENSE_SIZE];
     ps_wire_dense_encode(&shape, body);
     struct ps_frame frame = {.type = PS_FRAME_DENSE_OPEN, .size = sizeof(body)}, answer;
-    int result = talk(link, &frame, body, &answer, err);
+    int result = exchange(link, &frame, body, &answer, err);
     if (result < 0)
         return result;
     *ret_seeded = !answer.count;
@@ -84,17 +90,19 @@ static int remote_open_dense(struct ps_client *client, struct ps_link *link, exc
                                   .first = at,
                                   .count = (uint32_t)count,
                                   .size = (uint32_t)(count * sizeof(float))};
-        struct ps_frame taken;
-        if ((result = talk(link, &frame, remote->seen + first + at, &taken, err)) < 0)
+        struct ps_frame seed_answer;
+        if ((result = exchange(link, &frame, remote->last_pulled + first + at, &seed_answer, err)) <
+            0)
             return result;
     }
     return 0;
 }
 
+/* Opens all variables on a server that has come back, and reports what the server has lost. */
 static int remote_reopen_server(void *context, struct ps_link *link, struct err *err)
 {
     struct ps_client *client = context;
-    struct remote *remote = client->side;
+    struct remote *remote = client->backend;
     struct ps_frame answer;
     int result = remote_attach(remote, link, ps_link_exchange, &answer, err);
     bool seeded = false, empty = result == 0 && answer.count == 0;
@@ -107,21 +115,21 @@ static int remote_reopen_server(void *context, struct ps_link *link, struct err 
     char name[TF_CONFIG_TASK_TEXT_MAX];
     ps_member_describe(&remote->member, link->rank, name);
     if (seeded)
-        ps_member_say(&remote->member,
-                      "%s is back and has no snapshot: its part of the dense values is set to what "
-                      "this worker saw last%s",
-                      name,
-                      client->table_count ? ", its rows start from their initial values" : "");
+        ps_member_report(
+            &remote->member,
+            "%s is back and has no snapshot: its part of the dense values is set to what "
+            "this worker saw last%s",
+            name, client->table_count ? ", its rows start from their initial values" : "");
     else if (empty && client->table_count)
-        ps_member_say(&remote->member,
-                      "%s is back and has no snapshot: its rows start from their initial values",
-                      name);
+        ps_member_report(&remote->member,
+                         "%s is back and has no snapshot: its rows start from their initial values",
+                         name);
     else
-        ps_member_say(&remote->member, "%s is back", name);
+        ps_member_report(&remote->member, "%s is back", name);
     return 0;
 }
 
-/* Sends one request without a body to all servers at once. */
+/* Sends the same request without a body to all servers, then waits for all answers. */
 static int remote_request_all(struct ps_client *client, const struct ps_frame *frame,
                               struct err *err)
 {
@@ -139,11 +147,11 @@ static int remote_request_all(struct ps_client *client, const struct ps_frame *f
 
 static void remote_free(struct ps_client *client)
 {
-    struct remote *remote = client->side;
+    struct remote *remote = client->backend;
     for (size_t i = 0; remote->links && i < client->servers; i++)
         ps_link_release(&remote->links[i]);
     free(remote->links);
-    free(remote->seen);
+    free(remote->last_pulled);
     free(remote->scanned);
     ps_member_release(&remote->member);
     free(remote);
@@ -151,10 +159,10 @@ static void remote_free(struct ps_client *client)
 
 static int remote_dense_open(struct ps_client *client, const float *initial, struct err *err)
 {
-    struct remote *remote = client->side;
-    free(remote->seen);
-    remote->seen = mem_calloc(client->dense_count, sizeof(float));
-    memcpy(remote->seen, initial, client->dense_count * sizeof(float));
+    struct remote *remote = client->backend;
+    free(remote->last_pulled);
+    remote->last_pulled = mem_calloc(client->dense_count, sizeof(float));
+    memcpy(remote->last_pulled, initial, client->dense_count * sizeof(float));
     int result = 0;
     for (size_t server = 0; server < client->servers && result == 0; server++) {
         bool seeded;
@@ -175,7 +183,7 @@ static int remote_table_open(struct ps_client *client, size_t number, struct err
 
 static int remote_dense_pull(struct ps_client *client, float *ret_values, struct err *err)
 {
-    struct remote *remote = client->side;
+    struct remote *remote = client->backend;
     int result = 0;
     bool more = true;
     for (uint64_t at = 0; more && result == 0; at += PS_FRAME_VALUES_MAX) {
@@ -197,7 +205,7 @@ static int remote_dense_pull(struct ps_client *client, float *ret_values, struct
             }
     }
     if (result == 0)
-        memcpy(remote->seen, ret_values, client->dense_count * sizeof(float));
+        memcpy(remote->last_pulled, ret_values, client->dense_count * sizeof(float));
     return result;
 }
 
@@ -290,7 +298,7 @@ static int remote_rows_push(struct ps_client *client, size_t table, const struct
 static int remote_scan_server(struct ps_client *client, struct ps_link *link, size_t table,
                               ps_visit *visit, void *context, struct err *err)
 {
-    struct remote *remote = client->side;
+    struct remote *remote = client->backend;
     size_t dimensions = (size_t)client->tables[table].dimensions;
     struct ps_frame answer = {0};
     do {
@@ -301,8 +309,10 @@ static int remote_scan_server(struct ps_client *client, struct ps_link *link, si
             (result = ps_link_answer(link, &answer, remote->scanned, PS_LINK_ANY, err)) < 0)
             return result;
         if (answer.size != answer.count * (sizeof(int64_t) + dimensions * sizeof(float)))
-            return err_set(err, ERR_INTERNAL, "a server sends %u rows in %u bytes", answer.count,
-                           answer.size);
+            return err_set(
+                err, ERR_INTERNAL,
+                "a server sent %u rows of %zu values in %u bytes, which is not a valid size",
+                answer.count, dimensions, answer.size);
         const int64_t *ids = (const int64_t *)remote->scanned;
         const float *rows = (const void *)(ids + answer.count);
         for (size_t i = 0; i < answer.count; i++)
@@ -314,7 +324,7 @@ static int remote_scan_server(struct ps_client *client, struct ps_link *link, si
 static int remote_rows_scan(struct ps_client *client, size_t table, ps_visit *visit, void *context,
                             struct err *err)
 {
-    struct remote *remote = client->side;
+    struct remote *remote = client->backend;
     if (!remote->scanned)
         remote->scanned = mem_alloc(PS_FRAME_MAX);
     int result = 0;
@@ -360,7 +370,7 @@ static int remote_finish(struct ps_client *client, struct err *err)
 
 static int remote_connect_all(struct ps_client *client, int64_t timeout_ms, struct err *err)
 {
-    struct remote *remote = client->side;
+    struct remote *remote = client->backend;
     size_t servers = client->servers;
     _cleanup_free_ int *ranks = mem_calloc(servers, sizeof(int)),
                        *fds = mem_calloc(servers, sizeof(int));
@@ -399,8 +409,8 @@ int ps_client_remote_init(struct ps_client *client, const struct ps_options *opt
     };
     struct remote *remote = mem_zalloc(sizeof(*remote));
     client->ops = &OPS;
-    client->side = remote;
-    rand_secure(&remote->life, sizeof(remote->life));
+    client->backend = remote;
+    rand_secure(&remote->incarnation, sizeof(remote->incarnation));
     int result =
         ps_member_init(&remote->member, options->config, options->shape, options->secret, err);
     if (result < 0)

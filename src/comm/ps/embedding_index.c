@@ -24,11 +24,11 @@ static struct embedding_segment *segment_new(struct embedding_index *index, size
     struct embedding_segment *segment = mem_zalloc(sizeof(*segment));
     segment->mask = (uint32_t)slots - 1;
     segment->depth = depth;
-    /* The limit is between a half and three quarters of the slots, because the probe sequences get
-     * long in a fuller segment. The limit differs per segment, so that not all segments grow at the
-     * same time. */
-    segment->limit =
-        (uint32_t)(slots / 2 + embedding_hash(index->salt, (int64_t)index->made++) % (slots / 4));
+    /* The limit is between a half and three quarters of the slots, because searches get long in a
+     * fuller segment. The limit differs per segment, so that not all segments grow at the same
+     * time. */
+    segment->limit = (uint32_t)(slots / 2 + embedding_hash(index->salt, (int64_t)index->created++) %
+                                                (slots / 4));
     segment->slots = embedding_pages_map(segment_bytes(segment));
     index->bytes += segment_bytes(segment);
     return segment;
@@ -71,8 +71,8 @@ static void segment_place(struct embedding_segment *segment, uint64_t hash, int6
     segment->used++;
 }
 
-/* Moves all entries of `from` into `low` or `high`, by the first hash bit after the bits that all
- * its ids share. `low` and `high` may be the same segment. */
+/* Copies all entries of `from` to `low` or `high`. The first hash bit that the ids of `from` do not
+ * all share decides: 0 for `low`, 1 for `high`. `low` and `high` may be the same segment. */
 static void segment_distribute(const struct embedding_index *index,
                                const struct embedding_segment *from, struct embedding_segment *low,
                                struct embedding_segment *high)
@@ -114,8 +114,8 @@ static void index_grow(struct embedding_index *index, uint64_t hash)
         high = segment_new(index, SLOTS_MAX, full->depth + 1);
     }
     segment_distribute(index, full, low, high);
-    /* The directory entries of a segment are contiguous. The upper half of them now points to
-     * `high`. */
+    /* The directory entries that point to `full` are contiguous. Their lower half now gets `low`,
+     * and their upper half `high`. */
     size_t count = (size_t)1 << (index->depth - full->depth);
     size_t first = (hash >> 1 >> (63 - index->depth)) & ~(count - 1);
     for (size_t i = 0; i < count; i++)

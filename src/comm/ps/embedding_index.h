@@ -1,8 +1,9 @@
-/* A hash table from ids to row numbers. Every int64 is a valid id, and no two ids share a row. The
- * table uses open addressing in segments of at most 2 MiB, which is one huge page. The upper bits
- * of the hash of an id choose the segment, and the lower bits choose the slot. A full segment is
- * doubled or, at the maximum size, split into two. So each step of growth moves one segment, never
- * the whole table. Called by embedding_table, by one thread at a time. */
+/* A hash table from ids to row numbers. Every int64 is a valid id. The table uses open addressing
+ * in segments of at most 2 MiB, which is one huge page. The upper bits of the hash of an id choose
+ * the segment, and the lower bits choose the slot where the search begins. A full segment is
+ * doubled or, at the maximum size, split into two. So each step of growth moves the entries of one
+ * segment. Called by embedding_table, by one thread at a time; ps_batch uses only embedding_hash().
+ */
 #ifndef TRAINYARD_COMM_PS_EMBEDDING_INDEX_H
 #define TRAINYARD_COMM_PS_EMBEDDING_INDEX_H
 
@@ -19,9 +20,10 @@ struct embedding_slot {
 
 struct embedding_segment {
     struct embedding_slot *slots;
-    uint32_t mask; /* slots - 1 */
-    uint32_t used, limit;
-    int depth; /* number of upper hash bits that all ids of this segment share */
+    uint32_t mask;  /* number of slots - 1 */
+    uint32_t used;  /* number of used slots */
+    uint32_t limit; /* a segment with this many used slots grows before the next id is added */
+    int depth;      /* number of upper hash bits that all ids of this segment share */
 };
 
 struct embedding_index {
@@ -29,29 +31,31 @@ struct embedding_index {
     struct embedding_segment **directory; /* 2^depth entries, indexed by upper hash bits; several
                                            * may point to one segment */
     int depth;
-    size_t bytes;  /* memory of all slots */
-    uint64_t made; /* number of segments that were ever created */
+    size_t bytes;     /* memory of all slots */
+    uint64_t created; /* number of segments that were ever created */
 };
 
 void embedding_index_init(struct embedding_index *index);
 void embedding_index_release(struct embedding_index *index);
 
-/* Adds an id, which must not be in the index yet. */
+/* Adds an id, which must not be in the index yet. `row` is its row number, counted from 1. */
 void embedding_index_add(struct embedding_index *index, int64_t id, uint32_t row);
 
-/* A bijection: different ids have different hashes. */
+/* Returns the hash of an id. With the same salt, different ids have different hashes. */
 static inline uint64_t embedding_hash(uint64_t salt, int64_t id)
 {
     return hash_mix((uint64_t)id ^ salt);
 }
 
+/* Returns the segment of a hash. Shifts twice, because a shift by 64 bits is undefined and `depth`
+ * may be 0. */
 static inline struct embedding_segment *embedding_index_segment(const struct embedding_index *index,
                                                                 uint64_t hash)
 {
     return index->directory[hash >> 1 >> (63 - index->depth)];
 }
 
-/* Prefetches the slot of an id; returns the hash of the id. */
+/* Starts to load the slot of an id into the cache. Returns the hash of the id. */
 static inline uint64_t embedding_index_prefetch(const struct embedding_index *index, int64_t id)
 {
     uint64_t hash = embedding_hash(index->salt, id);
@@ -60,7 +64,8 @@ static inline uint64_t embedding_index_prefetch(const struct embedding_index *in
     return hash;
 }
 
-/* Returns the row of an id, counted from 1, or 0 if the id is not in the index. */
+/* Returns the row number of an id, counted from 1, or 0 if the id is not in the index. `hash` is
+ * the hash of the id. */
 static inline uint32_t embedding_index_find(const struct embedding_index *index, int64_t id,
                                             uint64_t hash)
 {

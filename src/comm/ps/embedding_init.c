@@ -1,5 +1,5 @@
-/* Computes the initial values of a row; see embedding_init.h. Each value is a counter passed
- * through the finalizer of splitmix64, so no value depends on the previous value. */
+/* Computes the initial values of a row; see embedding_init.h. Each value is the hash
+ * of a key and a counter, so no value depends on the previous value. */
 #include "comm/ps/embedding_init.h"
 
 #include "base/hash.h"

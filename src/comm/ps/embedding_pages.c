@@ -29,7 +29,7 @@ void *embedding_pages_map(size_t size)
         munmap(start, before);
     if (behind)
         munmap(start + before + size, behind);
-    /* A failure only makes the memory slower. */
+    /* A failure is ignored: accesses to the memory are only slower. */
     (void)madvise(start + before, size, MADV_HUGEPAGE);
     return start + before;
 }

@@ -1,5 +1,6 @@
-/* Implements a table of rows; see embedding_table.h. Rows are stored in blocks of about one huge
- * page. The row number, counted from 0, gives the block and the place in the block. */
+/* Implements a table of rows; see embedding_table.h. Rows are stored in blocks of more than 1 MiB
+ * and at most 2 MiB. The number of a row, counted from 0, gives the block and the place in the
+ * block. */
 #include "comm/ps/embedding_table.h"
 
 #include "base/mem.h"
@@ -14,21 +15,25 @@
 enum {
     SLOTS_AHEAD = 24,   /* ids between the prefetch of a slot and its use */
     ROWS_AHEAD = 16,    /* ids between the prefetch of a row and its use */
-    RING = 64,          /* a power of 2 greater than SLOTS_AHEAD + ROWS_AHEAD */
+    RING = 64,          /* entries of a ring: a power of 2 > SLOTS_AHEAD + ROWS_AHEAD */
     LINE = 64,          /* bytes per cache line */
     PREFETCH_LINES = 8, /* per row; after these the hardware prefetcher takes over */
 };
 
+/* Row numbers have 32 bits, and the index counts them from 1. */
+#define ROWS_MAX (UINT32_MAX - 1)
+
 struct block {
     float *rows;
-    int64_t *ids;
+    int64_t *ids; /* the id of each row */
 };
 
 struct embedding_table {
     struct ps_table shape;
-    size_t stride; /* floats */
-    int shift;     /* a block has 2^shift rows */
-    size_t count, bytes_max;
+    size_t stride;    /* floats of a row with state */
+    int shift;        /* a block has 2^shift rows */
+    size_t count;     /* number of rows */
+    size_t bytes_max; /* SIZE_MAX: no limit */
     struct embedding_index index;
     VEC(struct block) blocks;
 };
@@ -48,7 +53,7 @@ struct embedding_table *embedding_table_new(const struct ps_table *shape, size_t
     struct embedding_table *table = mem_zalloc(sizeof(*table));
     size_t dimensions = (size_t)shape->dimensions;
     table->shape = *shape;
-    table->stride = dimensions + ps_update_state(&shape->update, dimensions);
+    table->stride = dimensions + ps_update_state_count(&shape->update, dimensions);
     table->bytes_max = bytes_max ? bytes_max : SIZE_MAX;
     while (2 * table_block_bytes(table) <= EMBEDDING_HUGE_PAGE)
         table->shift++;
@@ -108,7 +113,7 @@ static float *table_find_row(const struct embedding_table *table, int64_t id, ui
 static float *table_add_row(struct embedding_table *table, int64_t id)
 {
     size_t number = table->count;
-    if (number >= UINT32_MAX - 1)
+    if (number >= ROWS_MAX)
         return NULL;
     if (number >> table->shift == table->blocks.count) {
         if (embedding_table_bytes(table) + table_block_bytes(table) > table->bytes_max)
@@ -123,6 +128,7 @@ static float *table_add_row(struct embedding_table *table, int64_t id)
     return table_row_at(table, number);
 }
 
+/* Returns NULL if the row does not exist and cannot be added. */
 static float *table_find_or_add_row(struct embedding_table *table, int64_t id, uint64_t hash)
 {
     float *row = table_find_row(table, id, hash);
@@ -139,9 +145,9 @@ static float *table_find_or_add_row(struct embedding_table *table, int64_t id, u
  * accesses are always in flight. The prefetches go into the L2 cache, because the L1 cache supports
  * too few requests in flight. */
 
-struct lookup {
+struct lookup { /* ring buffers, indexed by the position of the id modulo RING */
     uint64_t hashes[RING];
-    float *rows[RING];
+    float *rows[RING]; /* NULL: the row does not exist */
 };
 
 static void table_prefetch_row(const float *row, size_t floats)
@@ -157,8 +163,9 @@ void embedding_table_pull(const struct embedding_table *table, const int64_t *id
     size_t dimensions = (size_t)table->shape.dimensions;
     struct lookup ahead = {0};
     for (size_t i = 0; i < count + SLOTS_AHEAD + ROWS_AHEAD; i++) {
-        /* Both indexes wrap around to huge values before the first id, and exceed `count` after the
-         * last. */
+        /* `found` is the index of the id whose slot is read now, and `used` of the id whose row is
+         * used now. Before the first id they wrap around to huge values; after the last id they are
+         * at least `count`. */
         size_t found = i - SLOTS_AHEAD, used = found - ROWS_AHEAD;
         if (i < count)
             ahead.hashes[i % RING] = embedding_index_prefetch(&table->index, ids[i]);
@@ -182,9 +189,14 @@ void embedding_table_pull(const struct embedding_table *table, const int64_t *id
 
 static int table_is_full_error(const struct embedding_table *table, struct err *err)
 {
+    if (table->count >= ROWS_MAX)
+        return err_set(err, ERR_TOO_LARGE,
+                       "the table is full: it has %zu rows, which is the limit: add parameter "
+                       "servers",
+                       table->count);
     return err_set(err, ERR_TOO_LARGE,
-                   "the table is full: %zu rows take %zu MiB, and more are over the limit: give it "
-                   "more memory or more servers",
+                   "the table is full: %zu rows use %zu MiB, and more rows would exceed the memory "
+                   "limit: raise the limit or add parameter servers",
                    table->count, embedding_table_bytes(table) >> 20);
 }
 

@@ -2,8 +2,9 @@
  * values, followed by the state of its optimizer. A row that was never pushed to does not exist;
  * pulling it returns its initial values. Rows are stored in the order of their creation and never
  * move. Lookups of a batch use prefetching, because lookups in a table larger than the caches spend
- * nearly all their time waiting for memory. Uses no socket and no file. Called by ps_store, by one
- * thread at a time. */
+ * nearly all their time waiting for memory. Uses no socket and no file. Called by ps_store, and by
+ * ps_handler, ps_snapshot and client_local on the tables of a ps_store. Used by one thread at a
+ * time. */
 #ifndef TRAINYARD_COMM_PS_EMBEDDING_TABLE_H
 #define TRAINYARD_COMM_PS_EMBEDDING_TABLE_H
 
@@ -12,35 +13,39 @@
 
 struct embedding_table;
 
-/* The caller has checked `table`. The table adds no row for which its memory would exceed
- * `bytes_max` bytes, apart from the growth of its index; 0: no limit. */
+/* The caller has checked the fields of `table`. Rows get memory in blocks of at most 2 MiB. The
+ * table adds no block whose rows would exceed the limit of `bytes_max` bytes; 0: no limit. The
+ * limit is not checked when the index grows. */
 struct embedding_table *embedding_table_new(const struct ps_table *table, size_t bytes_max);
 struct embedding_table *embedding_table_free(struct embedding_table *table);
 DEFINE_CLEANUP(embedding_table)
 
 const struct ps_table *embedding_table_shape(const struct embedding_table *table);
-size_t embedding_table_rows(const struct embedding_table *table);
+size_t embedding_table_rows(const struct embedding_table *table);   /* number of rows */
 size_t embedding_table_bytes(const struct embedding_table *table);  /* memory in bytes */
 size_t embedding_table_stride(const struct embedding_table *table); /* floats of a row with state */
 
-/* ret_rows has count × dimensions floats. */
+/* Copies the values of the rows of `count` ids, without state, to ret_rows, which has room for
+ * count × dimensions floats. */
 void embedding_table_pull(const struct embedding_table *table, const int64_t *ids, size_t count,
                           float *ret_rows);
-/* If an id is repeated, each of its gradients is applied, in order. If a new row would exceed the
- * memory limit, changes all other rows and fails with ERR_TOO_LARGE. */
+/* Applies the gradients of `count` ids, and creates missing rows. If an id is repeated, each of its
+ * gradients is applied, in order. If new rows would exceed the memory limit, applies the gradients
+ * of all other rows and fails with ERR_TOO_LARGE. */
 int embedding_table_push(struct embedding_table *table, const int64_t *ids, size_t count,
                          const float *gradients, float rate, struct err *err);
 
-/* Returns the number of rows that are contiguous in memory, from row number `first` on, or 0 at the
- * end. Sets *ret_ids and *ret_rows to the first of them. Row i of them is at *ret_rows + i ×
- * stride. */
+/* Returns the number of rows that are contiguous in memory from row number `first` on, or 0 if the
+ * table has no such row. Row numbers are counted from 0. Row `first` + i has the id (*ret_ids)[i]
+ * and begins at *ret_rows + i × stride. */
 size_t embedding_table_span(const struct embedding_table *table, size_t first,
                             const int64_t **ret_ids, const float **ret_rows);
 
-/* Copies a whole row, values and state. A row that does not exist has its initial values and state.
- */
+/* Copies the values and the state of a row to ret_row, which has room for stride floats. A row that
+ * does not exist has its initial values and state. */
 void embedding_table_get(const struct embedding_table *table, int64_t id, float *ret_row);
-/* Sets a whole row, values and state. Used to restore a table. */
+/* Sets the values and the state of a row, and creates the row if it is missing. Fails with
+ * ERR_TOO_LARGE if a new row would exceed the memory limit. Used to restore a table. */
 int embedding_table_put(struct embedding_table *table, int64_t id, const float *row,
                         struct err *err);
 

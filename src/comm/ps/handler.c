@@ -47,6 +47,7 @@ void ps_handler_refuse(uint32_t sequence, const struct err *err, struct buf *out
            err->message, size);
 }
 
+/* A worker that attaches again may train again, so it does not count as finished any more. */
 static int handler_attach(struct ps_handler *handler, const struct ps_frame *frame,
                           const uint8_t *body, struct buf *out, struct err *err)
 {
@@ -56,11 +57,11 @@ static int handler_attach(struct ps_handler *handler, const struct ps_frame *fra
                        "same version of the program in all tasks",
                        PS_WIRE_VERSION, frame->count);
     handler->attached = true;
-    handler->life = frame->first;
+    handler->incarnation = frame->first;
     ps_store_set_finished(handler->store, handler->worker, false);
     handler_answer(out, (struct ps_frame){.type = PS_FRAME_DONE,
                                           .sequence = frame->sequence,
-                                          .count = (uint32_t)ps_store_tables(handler->store)});
+                                          .count = (uint32_t)ps_store_table_count(handler->store)});
     return 0;
 }
 
@@ -88,9 +89,13 @@ static int handler_dense_seed(struct ps_handler *handler, const struct ps_frame 
         ps_handler_done(frame->sequence, out);
         return 0;
     }
+    if (!view.dense.total)
+        return err_set(err, ERR_BAD_REQUEST, "the dense vector has not been opened");
     size_t range = view.dense.count;
     if (frame->first != handler->seed_count || frame->count > range - handler->seed_count)
-        return err_set(err, ERR_BAD_REQUEST, "first values of the dense vector are out of order");
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the initial values of the dense vector arrived out of order, or are too "
+                       "many");
     if (!handler->seed)
         handler->seed = mem_calloc(range ? range : 1, sizeof(float));
     memcpy(handler->seed + handler->seed_count, body, frame->size);
@@ -145,7 +150,7 @@ static int handler_table_open(struct ps_handler *handler, const struct ps_frame 
     return result;
 }
 
-/* Finds the table of a request for rows, and checks that the requested rows fit into a frame. */
+/* Finds the table of a request, and checks that frame->count rows fit into one frame. */
 static int handler_find_table(const struct ps_handler *handler, const struct ps_frame *frame,
                               struct embedding_table **ret, size_t *ret_dimensions, struct err *err)
 {
@@ -154,8 +159,9 @@ static int handler_find_table(const struct ps_handler *handler, const struct ps_
         return err_set(err, ERR_INVALID, "table %u has not been opened", frame->table);
     size_t dimensions = (size_t)embedding_table_shape(table)->dimensions;
     if (frame->count > ps_frame_rows_max(dimensions))
-        return err_set(err, ERR_TOO_LARGE, "%u rows of %zu values in one message", frame->count,
-                       dimensions);
+        return err_set(err, ERR_TOO_LARGE,
+                       "a message has %u rows of %zu values, but the limit is %zu rows",
+                       frame->count, dimensions, ps_frame_rows_max(dimensions));
     *ret = table;
     *ret_dimensions = dimensions;
     return 0;
@@ -169,21 +175,21 @@ static int handler_rows_pull(struct ps_handler *handler, const struct ps_frame *
     int result = handler_find_table(handler, frame, &table, &dimensions, err);
     if (result < 0)
         return result;
-    size_t row_size = dimensions * sizeof(float), most = 1 + PART_SIZE / row_size;
+    size_t row_size = dimensions * sizeof(float), part_rows = 1 + PART_SIZE / row_size;
     void *room =
         handler_answer(out, (struct ps_frame){.type = PS_FRAME_DONE,
                                               .sequence = frame->sequence,
                                               .count = frame->count,
                                               .size = (uint32_t)(frame->count * row_size)});
     float *rows = room;
-    size_t before = (size_t)((char *)room - out->data);
-    /* The worker receives one part while the server looks up the next. No push of another worker is
-     * applied between the parts. */
-    for (size_t at = 0; at < frame->count; at += most) {
+    size_t body_offset = (size_t)((char *)room - out->data);
+    /* The worker receives one part while the server looks up the next part. No push of another
+     * worker is applied between the parts, because the server has one thread. */
+    for (size_t at = 0; at < frame->count; at += part_rows) {
         size_t left = frame->count - at;
         if (at && handler->on_part)
-            handler->on_part(handler->context, before + at * row_size);
-        embedding_table_pull(table, (const int64_t *)body + at, left < most ? left : most,
+            handler->on_part(handler->context, body_offset + at * row_size);
+        embedding_table_pull(table, (const int64_t *)body + at, left < part_rows ? left : part_rows,
                              rows + at * dimensions);
     }
     return 0;
@@ -199,8 +205,9 @@ static int handler_rows_push(struct ps_handler *handler, const struct ps_frame *
         return result;
     size_t ids = frame->count * sizeof(int64_t);
     if (frame->size != ids + frame->count * dimensions * sizeof(float))
-        return err_set(err, ERR_BAD_REQUEST, "%u gradients of %zu values in %u bytes", frame->count,
-                       dimensions, frame->size);
+        return err_set(err, ERR_BAD_REQUEST,
+                       "%u gradients of %zu values do not match a message of %u bytes",
+                       frame->count, dimensions, frame->size);
     const void *gradients = body + ids;
     result = ps_store_rows_push(handler->store, frame->table, (const int64_t *)body, frame->count,
                                 gradients, frame->rate, err);
@@ -239,7 +246,7 @@ static int handler_count(struct ps_handler *handler, const struct ps_frame *fram
                          const uint8_t *body, struct buf *out, struct err *err)
 {
     uint64_t sum;
-    int result = ps_store_count(handler->store, handler->worker, handler->life, frame->table,
+    int result = ps_store_count(handler->store, handler->worker, handler->incarnation, frame->table,
                                 frame->first, &sum, err);
     if (result == 0)
         handler_answer(out, (struct ps_frame){
@@ -261,7 +268,8 @@ enum ps_handler_result ps_handler_request(struct ps_handler *handler, const stru
     struct err err = ERR_INIT;
     int result;
     if (!handler->attached && frame->type != PS_FRAME_ATTACH) {
-        result = err_set(&err, ERR_BAD_REQUEST, "the first message must say the version");
+        result =
+            err_set(&err, ERR_BAD_REQUEST, "the first message must contain the protocol version");
     } else if (frame->type == PS_FRAME_SAVE) {
         return PS_HANDLER_SAVE;
     } else if (frame->type == PS_FRAME_FINISH) {
@@ -270,7 +278,7 @@ enum ps_handler_result ps_handler_request(struct ps_handler *handler, const stru
     } else if (HANDLERS[frame->type]) {
         result = HANDLERS[frame->type](handler, frame, body, out, &err);
     } else {
-        result = err_set(&err, ERR_BAD_REQUEST, "a worker sends no message of type %d",
+        result = err_set(&err, ERR_BAD_REQUEST, "a worker must not send a message of type %d",
                          (int)frame->type);
     }
     if (result < 0)

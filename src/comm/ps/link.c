@@ -1,5 +1,6 @@
-/* The connection of a worker to one server; see link.h. Functions with "raw" in their names use the
- * current connection and fail with ERR_UNAVAILABLE if it is lost. All other functions reconnect. */
+/* Implements the connection of a worker to one server; see link.h. Functions with "raw" in their
+ * names and ps_link_exchange() use only the current connection and fail with ERR_UNAVAILABLE if it
+ * is lost. The other ps_link_… functions that send or receive reconnect. */
 #include "comm/ps/link.h"
 
 #include "base/mem.h"
@@ -51,8 +52,9 @@ static int link_lost_error(const struct ps_link *link, int errnum, struct err *e
     return err_set(err, ERR_UNAVAILABLE, "lost %s: %s", name, socket_reason(errnum));
 }
 
-/* Waits until the connection is ready. A server may be slow for good reasons, so a silent server is
- * reported before the timeout. */
+/* Waits until the connection is ready for `events`. A server that does not answer may only be slow,
+ * so it is reported every `report_ms`, and the wait fails only after `timeout_ms`. `stop` is
+ * checked before each report. */
 static int link_wait_ready(const struct ps_link *link, short events, struct err *err)
 {
     char name[TF_CONFIG_TASK_TEXT_MAX];
@@ -68,17 +70,19 @@ static int link_wait_ready(const struct ps_link *link, short events, struct err 
             continue;
         ps_member_describe(link->member, link->rank, name);
         if (rendezvous->stop && *rendezvous->stop)
-            return err_set(err, ERR_CANCELED, "told to stop while %s does not answer", name);
+            return err_set(err, ERR_CANCELED, "told to stop while waiting for an answer from %s",
+                           name);
         if (waited >= link->timeout_ms)
             return err_set(err, ERR_TIMEOUT, "%s has not answered for %g s", name,
                            (double)link->timeout_ms / 1000);
-        ps_member_say(link->member,
-                      "waiting for %s since %lld s: it is connected and does not answer", name,
-                      (long long)waited / 1000);
+        ps_member_report(link->member,
+                         "waiting for %s for %lld s: it is connected, but does not answer", name,
+                         (long long)waited / 1000);
         next_report = waited + rendezvous->report_ms;
     }
 }
 
+/* `count` is at most 3. */
 static int link_raw_send(struct ps_link *link, const struct iovec *pieces, int count,
                          struct err *err)
 {
@@ -139,13 +143,16 @@ static int link_raw_send_frame(struct ps_link *link, const struct ps_frame *fram
     return link_raw_send(link, pieces, 3, err);
 }
 
-/* Turns PS_FRAME_REFUSED into an error that names the server. */
+/* Receives the body of PS_FRAME_REFUSED, whose head is `frame`. Returns 0 and sets *ret_refusal to
+ * an error that names the server. */
 static int link_raw_recv_refusal(struct ps_link *link, const struct ps_frame *frame,
                                  struct err *ret_refusal, struct err *err)
 {
     char text[ERR_MESSAGE_MAX + 8], name[TF_CONFIG_TASK_TEXT_MAX];
     if (frame->size >= ERR_MESSAGE_MAX)
-        return err_set(err, ERR_INTERNAL, "a refusal of %u bytes", frame->size);
+        return err_set(err, ERR_INTERNAL,
+                       "a server sent an error message of %u bytes, but the limit is %d",
+                       frame->size, ERR_MESSAGE_MAX - 1);
     int result = link_raw_recv(link, text, ps_frame_padded(frame->size), err);
     if (result < 0)
         return result;
@@ -164,13 +171,13 @@ static int link_raw_recv_head(struct ps_link *link, struct ps_frame *ret, struct
     if (result < 0 || (result = ps_frame_decode(head, ret, err)) < 0)
         return result;
     if (ret->type != PS_FRAME_DONE && ret->type != PS_FRAME_REFUSED)
-        return err_set(err, ERR_INTERNAL, "a server answers with a message of type %d",
+        return err_set(err, ERR_INTERNAL, "a server answered with a message of unexpected type %d",
                        (int)ret->type);
     return 0;
 }
 
-/* Receives the answer to the oldest push. If the server refused the push, the error is kept for the
- * next call. */
+/* Receives the rest of the answer to the oldest push, whose head is `frame`, and removes the push.
+ * If the server refused the push, stores the error in link->failure and returns 0. */
 static int link_raw_recv_applied(struct ps_link *link, const struct ps_frame *frame,
                                  struct err *err)
 {
@@ -179,7 +186,8 @@ static int link_raw_recv_applied(struct ps_link *link, const struct ps_frame *fr
     if (frame->type == PS_FRAME_REFUSED)
         result = link_raw_recv_refusal(link, frame, &refusal, err);
     else if (frame->size)
-        result = err_set(err, ERR_INTERNAL, "a push is answered with %u bytes", frame->size);
+        result = err_set(err, ERR_INTERNAL, "a server answered a push with %u unexpected bytes",
+                         frame->size);
     if (result < 0)
         return result;
     if (refusal.code && !link->failure.code)
@@ -196,6 +204,7 @@ static int link_raw_complete_oldest(struct ps_link *link, struct err *err)
     return result < 0 ? result : link_raw_recv_applied(link, &frame, err);
 }
 
+/* Sends the push at index `which` of the ring buffer, modulo its size. */
 static int link_raw_send_push(struct ps_link *link, size_t which, struct err *err)
 {
     const struct buf *push = &link->pushes[which % PS_LINK_WINDOW];
@@ -214,12 +223,15 @@ int ps_link_exchange(struct ps_link *link, const struct ps_frame *frame, const v
         result = link_raw_recv_refusal(link, ret, &refusal, err);
         return result < 0 ? result : err_set(err, refusal.code, "%s", refusal.message);
     }
-    return ret->size ? err_set(err, ERR_INTERNAL, "an answer has %u bytes too many", ret->size) : 0;
+    return ret->size ? err_set(err, ERR_INTERNAL, "the answer of a server has %u unexpected bytes",
+                               ret->size)
+                     : 0;
 }
 
 /* ---- With reconnection */
 
-static int link_send_kept(struct ps_link *link, struct err *err)
+/* Sends all pushes in flight and the pending request over the new connection. */
+static int link_resend_unanswered(struct ps_link *link, struct err *err)
 {
     int result = 0;
     for (size_t i = 0; i < link->in_flight && result == 0; i++)
@@ -229,8 +241,10 @@ static int link_send_kept(struct ps_link *link, struct err *err)
     return result;
 }
 
-/* Waits for a lost server and opens its variables again. Any other failure ends the call. The state
- * of the connection is then unknown, so the next call makes a new connection. */
+/* Handles the failure `cause` of a function with "raw" in its name. If `cause` is ERR_UNAVAILABLE,
+ * waits up to `timeout_ms` for the server, opens its variables again, sends all that is unanswered
+ * again, and returns 0. After any other failure the state of the connection is unknown: closes the
+ * connection and fails with `cause`. The next call then connects again. */
 static int link_recover(struct ps_link *link, struct err *cause, struct err *err)
 {
     int64_t deadline = moment_monotonic_ms() + link->timeout_ms;
@@ -238,7 +252,7 @@ static int link_recover(struct ps_link *link, struct err *cause, struct err *err
         link_close(link);
         if (cause->code != ERR_UNAVAILABLE)
             return err_set(err, cause->code, "%s", cause->message);
-        ps_member_say(link->member, "%s; waiting for it to come back", cause->message);
+        ps_member_report(link->member, "%s; waiting for it to come back", cause->message);
         struct rendezvous_options again = link->member->rendezvous;
         again.timeout_ms = deadline - moment_monotonic_ms();
         if (again.timeout_ms < 1)
@@ -247,13 +261,14 @@ static int link_recover(struct ps_link *link, struct err *cause, struct err *err
         if (result < 0)
             return result;
         err_clear(cause);
-        if (link->reopen(link->context, link, cause) == 0 && link_send_kept(link, cause) == 0)
+        if (link->reopen(link->context, link, cause) == 0 &&
+            link_resend_unanswered(link, cause) == 0)
             return 0;
     }
 }
 
-/* Drops the connection if a failed call has left a request without an answer: the answer might
- * still arrive. */
+/* If an earlier call left a request without an answer, forgets the request and closes the
+ * connection, because the answer might still arrive. */
 static void link_forget_request(struct ps_link *link)
 {
     if (!link->request.type)
@@ -262,6 +277,7 @@ static void link_forget_request(struct ps_link *link)
     link_close(link);
 }
 
+/* Returns the error of a refused push, once. */
 static int link_take_failure(struct ps_link *link, struct err *err)
 {
     if (!link->failure.code)
@@ -271,7 +287,7 @@ static int link_take_failure(struct ps_link *link, struct err *err)
 }
 
 /* Waits until at most `most` pushes are in flight. */
-static int link_complete_oldest(struct ps_link *link, size_t most, struct err *err)
+static int link_limit_in_flight(struct ps_link *link, size_t most, struct err *err)
 {
     link_forget_request(link);
     while (link->in_flight > most) {
@@ -285,13 +301,13 @@ static int link_complete_oldest(struct ps_link *link, size_t most, struct err *e
 
 int ps_link_flush(struct ps_link *link, struct err *err)
 {
-    return link_complete_oldest(link, 0, err);
+    return link_limit_in_flight(link, 0, err);
 }
 
 int ps_link_push_room(struct ps_link *link, const struct ps_frame *frame, uint8_t **ret_body,
                       struct err *err)
 {
-    int result = link_complete_oldest(link, PS_LINK_WINDOW - 1, err);
+    int result = link_limit_in_flight(link, PS_LINK_WINDOW - 1, err);
     if (result < 0)
         return result;
     struct buf *push = &link->pushes[(link->oldest + link->in_flight) % PS_LINK_WINDOW];
@@ -299,7 +315,8 @@ int ps_link_push_room(struct ps_link *link, const struct ps_frame *frame, uint8_
     size_t size = PS_FRAME_HEAD_SIZE + ps_frame_padded(frame->size);
     uint8_t *room = (uint8_t *)buf_reserve(push, size);
     if (!room)
-        return err_set(err, ERR_TOO_LARGE, "a push of %u bytes", frame->size);
+        return err_set(err, ERR_TOO_LARGE, "a push has %u bytes, but the limit is %d", frame->size,
+                       PS_FRAME_MAX);
     struct ps_frame numbered = *frame;
     numbered.sequence = ++link->sequence;
     ps_frame_encode(&numbered, room);
@@ -309,8 +326,7 @@ int ps_link_push_room(struct ps_link *link, const struct ps_frame *frame, uint8_
     return 0;
 }
 
-/* After a loss link_recover() sends all pushes in flight again, including this push, and the
- * pending request. */
+/* After a loss, link_recover() sends all pushes in flight again, including this push. */
 int ps_link_push_send(struct ps_link *link, struct err *err)
 {
     struct err cause = ERR_INIT;
@@ -333,7 +349,9 @@ int ps_link_ask(struct ps_link *link, const struct ps_frame *frame, const void *
     return result;
 }
 
-/* Answers arrive in the order of the frames, so the answers to earlier pushes come first. */
+/* Receives the answer to the pending request. Answers arrive in the order of the frames, so the
+ * answers to earlier pushes come first. If the server refused the request, returns 0 and sets
+ * *ret_refusal. */
 static int link_raw_recv_answer(struct ps_link *link, struct ps_frame *ret, void *body,
                                 int64_t size, struct err *ret_refusal, struct err *err)
 {
@@ -345,7 +363,7 @@ static int link_raw_recv_answer(struct ps_link *link, struct ps_frame *ret, void
         if (frame.sequence == link->request.sequence)
             break;
         if (!link->in_flight)
-            return err_set(err, ERR_INTERNAL, "a server answers what was not asked");
+            return err_set(err, ERR_INTERNAL, "a server sent an answer without a request");
         if ((result = link_raw_recv_applied(link, &frame, err)) < 0)
             return result;
     }
@@ -353,8 +371,8 @@ static int link_raw_recv_answer(struct ps_link *link, struct ps_frame *ret, void
     if (frame.type == PS_FRAME_REFUSED)
         return link_raw_recv_refusal(link, &frame, ret_refusal, err);
     if (size != PS_LINK_ANY && frame.size != (uint64_t)size)
-        return err_set(err, ERR_INTERNAL, "an answer has %u bytes instead of %lld", frame.size,
-                       (long long)size);
+        return err_set(err, ERR_INTERNAL, "the answer of a server has %u bytes instead of %lld",
+                       frame.size, (long long)size);
     uint8_t padding[8];
     int result = link_raw_recv(link, body, frame.size, err);
     return result < 0 ? result

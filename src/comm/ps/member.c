@@ -1,4 +1,4 @@
-/* The data that clients and servers of a cluster with parameter servers share; see member.h. */
+/* Implements the data that clients and servers of parameter servers both need; see member.h. */
 #include "comm/ps/member.h"
 
 #include "base/mem.h"
@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A cluster description lists chief, workers, ps and evaluators in this order. The evaluators do
- * not take part, so the tasks that take part come first. */
+/* A cluster description lists chief, workers, ps and evaluators in this order. Evaluators do not
+ * take part in training, so this function copies only the tasks before them. */
 int ps_member_init(struct ps_member *member, const struct ty_tf_config *config, uint64_t shape,
                    const char *secret, struct err *err)
 {
@@ -21,8 +21,8 @@ int ps_member_init(struct ps_member *member, const struct ty_tf_config *config, 
     if (config->sparse)
         return err_set(err, ERR_UNSUPPORTED,
                        "this TF_CONFIG has the sparse form of dynamic workers, which does not name "
-                       "the other workers, so that no server knows when all are done: set "
-                       "enableDynamicWorker to false");
+                       "the other workers, so a server cannot know when all workers have finished: "
+                       "set enableDynamicWorker to false");
     int result = 0;
     if (secret)
         buf_append_str(&member->secret, secret);
@@ -57,7 +57,7 @@ void ps_member_describe(const struct ps_member *member, int rank,
     tf_config_task_describe(&member->tasks[rank], text);
 }
 
-void ps_member_say(const struct ps_member *member, const char *format, ...)
+void ps_member_report(const struct ps_member *member, const char *format, ...)
 {
     if (!member->rendezvous.report)
         return;

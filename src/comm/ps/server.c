@@ -1,6 +1,6 @@
-/* A parameter server; see ps.h. One thread with one epoll instance serves all workers, so that no
- * variable needs a lock. It answers requests in the order in which they are completely received.
- * Workers may disconnect and return. The server ends when all workers have finished. */
+/* Implements ps_server_run(); see ps.h. One thread with one epoll instance serves all workers, so
+ * that no variable needs a lock. Workers may disconnect and return. The server ends when all
+ * workers have finished, or when `stop` is set. */
 #include "comm/ps/server_private.h"
 
 #include "base/mem.h"
@@ -18,13 +18,14 @@ enum {
     EVENTS_MAX = 64,
     SESSIONS_MAX = 256,       /* limit of connections, in addition to one per worker */
     HANDSHAKE_MAX_MS = 10000, /* limit for the handshake, counted from accept() */
-    ENDING_MAX_MS = 10000,
-    /* Limit of one epoll_wait(), because a signal just before it does not end it. */
+    ENDING_MAX_MS = 10000,    /* limit for sending the last answers */
+    /* Limit of one epoll_wait(), because a signal that arrives just before epoll_wait() does not
+     * interrupt it. */
     STOP_POLL_MS = 200,
 };
 
-static void server_describe_session(const struct ps_server *server, uint32_t worker,
-                                    char text[TF_CONFIG_TASK_TEXT_MAX])
+static void server_name_worker(const struct ps_server *server, uint32_t worker,
+                               char text[TF_CONFIG_TASK_TEXT_MAX])
 {
     tf_config_task_name(&server->member.tasks[worker], text);
 }
@@ -42,7 +43,8 @@ static void server_watch_session(struct ps_server *server, struct ps_session *se
         mem_panic("epoll: %s", strerror(errno));
 }
 
-/* The session is freed later, by server_free_closed(), because callers may still use it. */
+/* Closes the connection. server_free_closed() frees the session later, because callers may still
+ * use it. */
 static void server_close_session(struct ps_server *server, struct ps_session *session)
 {
     (void)epoll_ctl(server->epoll, EPOLL_CTL_DEL, session->fd, NULL);
@@ -59,13 +61,13 @@ static void server_report_refusal(struct ps_server *server, const struct ps_sess
 {
     /* A peer that tries again has another source port, so only the reason is compared. */
     if (!str_eq(why->message, server->last_refusal))
-        ps_member_say(&server->member, "refused a connection from %s: %s", session->from,
-                      why->message);
+        ps_member_report(&server->member, "refused a connection from %s: %s", session->from,
+                         why->message);
     str_copy(server->last_refusal, sizeof(server->last_refusal), why->message);
 }
 
-/* Closes an older session of the same worker, which usually belongs to a process that died and was
- * restarted. */
+/* Begins to serve a worker after its handshake. Closes an older session of the same worker, whose
+ * process has usually died and been restarted. */
 static void server_admit(struct ps_server *server, struct ps_session *session)
 {
     uint32_t worker = session->handshake.hello.rank;
@@ -79,14 +81,15 @@ static void server_admit(struct ps_server *server, struct ps_session *session)
         }
     }
     char name[TF_CONFIG_TASK_TEXT_MAX];
-    server_describe_session(server, worker, name);
+    server_name_worker(server, worker, name);
     ps_session_begin(session, server->store, worker);
-    ps_wait_came(&server->wait, worker);
-    ps_member_say(&server->member, "%s joined%s from %s", name,
-                  again ? " with a new connection" : "", session->from);
+    ps_wait_set_connected(&server->wait, worker);
+    ps_member_report(&server->member, "%s joined%s from %s", name,
+                     again ? " with a new connection" : "", session->from);
 }
 
-/* Returns the verdict on a peer that has proved that it knows the secret. */
+/* Returns the verdict on a peer that has proved that it knows the secret. Only workers of the same
+ * shape are accepted. */
 static enum wire_verdict server_judge(const struct ps_server *server,
                                       const struct wire_hello *hello)
 {
@@ -118,17 +121,17 @@ static void server_report_left(struct ps_server *server, const struct ps_session
                                const struct err *why)
 {
     char name[TF_CONFIG_TASK_TEXT_MAX];
-    server_describe_session(server, session->handler.worker, name);
+    server_name_worker(server, session->handler.worker, name);
     if (!ps_store_is_finished(server->store, session->handler.worker))
-        ps_member_say(&server->member, "%s left: %s; it may join again", name, why->message);
+        ps_member_report(&server->member, "%s left: %s; it may join again", name, why->message);
 }
 
-static void server_note_finished(struct ps_server *server, const struct ps_session *session)
+static void server_report_finished(struct ps_server *server, const struct ps_session *session)
 {
     char name[TF_CONFIG_TASK_TEXT_MAX];
-    server_describe_session(server, session->handler.worker, name);
-    ps_member_say(&server->member, "%s has finished, %zu of %d", name,
-                  ps_store_finished(server->store), server->member.workers);
+    server_name_worker(server, session->handler.worker, name);
+    ps_member_report(&server->member, "%s has finished (%zu of %d workers)", name,
+                     ps_store_finished_count(server->store), server->member.workers);
 }
 
 void ps_server_progress(struct ps_server *server, struct ps_session *session)
@@ -144,9 +147,8 @@ void ps_server_progress(struct ps_server *server, struct ps_session *session)
             server_report_left(server, session, &err);
         else if (!waited && session->state == PS_SESSION_WAITING) {
             if (session->finishing)
-                server_note_finished(server, session);
-            ps_server_save_wanted(server); /* resumes the session if its changes are on disk
-                                            * already */
+                server_report_finished(server, session);
+            ps_server_save_wanted(server); /* resumes the session if no snapshot is needed */
         }
     }
     if (result < 0)
@@ -204,32 +206,35 @@ static bool server_is_stopped(const struct ps_server *server)
     return server->options->stop && *server->options->stop;
 }
 
-/* Whether all workers have finished and have received their last answer. */
+/* Returns true if all workers have finished and the server has sent all answers, or if the deadline
+ * for the last answers has passed and no snapshot is being written. Sets the deadline when it first
+ * finds that all workers have finished. */
 static bool server_is_finished(struct ps_server *server, int64_t now)
 {
-    if (ps_store_finished(server->store) < (size_t)server->member.workers)
+    if (ps_store_finished_count(server->store) < (size_t)server->member.workers)
         return false;
     bool busy = false;
     for (size_t i = 0; i < server->sessions.count; i++)
         busy |= server->sessions.items[i]->state == PS_SESSION_WAITING ||
                 ps_session_has_output(server->sessions.items[i]);
     if (!server->ending)
-        server->ends = now + ENDING_MAX_MS;
+        server->ending_deadline = now + ENDING_MAX_MS;
     server->ending = true;
-    return !busy || (now >= server->ends && server->save_fd < 0);
+    return !busy || (now >= server->ending_deadline && server->save_fd < 0);
 }
 
+/* Starts a snapshot if one is due. Returns the timeout of the next epoll_wait(); -1: no limit. */
 static int server_wait_ms(struct ps_server *server, int64_t now)
 {
-    int64_t until = ps_server_save_due(server, now), due = ps_wait_due(&server->wait);
+    int64_t until = ps_server_save_if_due(server, now), due = ps_wait_due(&server->wait);
     until = due < until ? due : until;
     for (size_t i = 0; i < server->sessions.count; i++) {
         const struct ps_session *session = server->sessions.items[i];
         if (session->state == PS_SESSION_HANDSHAKE && session->deadline < until)
             until = session->deadline;
     }
-    if (server->ending && server->ends < until)
-        until = server->ends;
+    if (server->ending && server->ending_deadline < until)
+        until = server->ending_deadline;
     if (server->options->stop && now + STOP_POLL_MS < until)
         until = now + STOP_POLL_MS;
     return until == INT64_MAX ? -1 : until <= now ? 0 : (int)(until - now);
@@ -248,13 +253,13 @@ static int server_loop(struct ps_server *server, struct err *err)
             return result;
         int count = epoll_wait(server->epoll, events, EVENTS_MAX, server_wait_ms(server, now));
         for (int i = 0; i < count; i++) {
-            void *whose = events[i].data.ptr;
-            if (whose == &server->listener)
+            void *source = events[i].data.ptr;
+            if (source == &server->listener)
                 server_accept_all(server, moment_monotonic_ms());
-            else if (whose == &server->save_fd)
+            else if (source == &server->save_fd)
                 ps_server_saved(server);
             else
-                on_session_event(server, whose, events[i].events);
+                on_session_event(server, source, events[i].events);
         }
     }
 }
@@ -268,7 +273,7 @@ static int server_check_options(const struct ps_server_options *options, struct 
         return err_set(err, ERR_INVALID, "%s %d is not a parameter server",
                        ty_role_name(self->role), self->index);
     if (tf_config_workers(options->config) == 0)
-        return err_set(err, ERR_INVALID, "the cluster has a ps and no worker to serve");
+        return err_set(err, ERR_INVALID, "the cluster has a ps, but no worker");
     return 0;
 }
 
@@ -294,14 +299,14 @@ static int server_init(struct ps_server *server, struct err *err)
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = &server->listener};
     if (server->epoll < 0 || epoll_ctl(server->epoll, EPOLL_CTL_ADD, server->listener, &event) < 0)
         return err_set_errno(err, errno, "cannot wait for connections");
-    ps_member_say(&server->member, "ps %d of %d serves %d worker%s on port %d", self->index,
-                  server->member.servers, server->member.workers,
-                  server->member.workers == 1 ? "" : "s", self->port);
+    ps_member_report(&server->member, "ps %d of %d serves %d worker%s on port %d", self->index,
+                     server->member.servers, server->member.workers,
+                     server->member.workers == 1 ? "" : "s", self->port);
     ps_wait_init(&server->wait, &server->member, options->report_ms, options->join_timeout_ms,
                  moment_monotonic_ms());
     for (int worker = 0; worker < server->member.workers; worker++)
         if (ps_store_is_finished(server->store, (uint32_t)worker))
-            ps_wait_excuse(&server->wait, (uint32_t)worker);
+            ps_wait_set_finished(&server->wait, (uint32_t)worker);
     return 0;
 }
 

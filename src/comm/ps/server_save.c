@@ -1,4 +1,6 @@
-/* Decides when the variables of a server are written to disk; see server_private.h. */
+/* Decides when the variables of a server are written to disk, and answers the workers that wait for
+ * this; see server_private.h. A session in PS_SESSION_WAITING is "covered" if the snapshot that is
+ * being written has all changes of its worker. */
 #include "base/mem.h"
 #include "base/moment.h"
 #include "comm/ps/server_private.h"
@@ -29,30 +31,30 @@ int ps_server_restore(struct ps_server *server, struct err *err)
                                                     note, err)) < 0)
         return result;
     if (note[0])
-        ps_member_say(&server->member, "%s", note);
+        ps_member_report(&server->member, "%s", note);
     server->next_save_ms = moment_monotonic_ms() + save_interval(server);
     server->saved = ps_store_changes(server->store);
     if (!found) {
-        ps_member_say(&server->member, "starting without a snapshot: there is no '%s'",
-                      ps_snapshot_path(server->snapshot));
+        ps_member_report(&server->member, "starting without a snapshot: there is no '%s'",
+                         ps_snapshot_path(server->snapshot));
         return 0;
     }
     char when[MOMENT_TEXT_MAX];
     moment_format(info.saved_ms, when);
-    ps_member_say(&server->member, "restored %llu rows and %llu dense values of %s from '%s%s'",
-                  (unsigned long long)info.rows,
-                  (unsigned long long)ps_store_view(server->store).dense.count, when,
-                  ps_snapshot_path(server->snapshot), info.previous ? ".previous" : "");
-    /* The snapshot is from the end of a complete run. In the new run no worker has finished yet. */
-    if (ps_store_finished(server->store) >= (size_t)server->member.workers)
+    ps_member_report(
+        &server->member, "restored %llu rows and %llu dense values, saved at %s, from '%s%s'",
+        (unsigned long long)info.rows, (unsigned long long)ps_store_view(server->store).dense.count,
+        when, ps_snapshot_path(server->snapshot), info.previous ? ".previous" : "");
+    /* If all workers have finished, the snapshot is from the end of a complete run. A new run
+     * begins, in which no worker has finished yet. */
+    if (ps_store_finished_count(server->store) >= (size_t)server->member.workers)
         for (int worker = 0; worker < server->member.workers; worker++)
             ps_store_set_finished(server->store, (uint32_t)worker, false);
     return 0;
 }
 
-/* Answers the sessions whose changes are covered by the last snapshot. `failure` is the error if
- * this snapshot was not written, otherwise NULL. A worker that finishes gets a success in both
- * cases. */
+/* Answers the covered sessions when their snapshot has ended. `failure` is the error if the
+ * snapshot was not written, otherwise NULL. A worker that finishes gets a success in both cases. */
 static void save_answer_covered(struct ps_server *server, const struct err *failure)
 {
     for (size_t i = 0; i < server->sessions.count; i++) {
@@ -64,19 +66,17 @@ static void save_answer_covered(struct ps_server *server, const struct err *fail
     }
 }
 
-static size_t save_cover_waiting(struct ps_server *server)
+/* Marks all waiting sessions as covered. */
+static void save_cover_waiting(struct ps_server *server)
 {
-    size_t count = 0;
     for (size_t i = 0; i < server->sessions.count; i++) {
         struct ps_session *session = server->sessions.items[i];
-        if (session->state != PS_SESSION_WAITING)
-            continue;
-        session->covered = true;
-        count++;
+        if (session->state == PS_SESSION_WAITING)
+            session->covered = true;
     }
-    return count;
 }
 
+/* If the start fails, answers the waiting sessions with the error. */
 static void save_start(struct ps_server *server)
 {
     struct err err = ERR_INIT;
@@ -93,7 +93,7 @@ static void save_start(struct ps_server *server)
         (void)ps_snapshot_finish(server->snapshot, &err);
     }
     server->next_save_ms = server->save_started_ms + save_interval(server);
-    ps_member_say(&server->member, "%s", err.message);
+    ps_member_report(&server->member, "%s", err.message);
     save_answer_covered(server, &err);
 }
 
@@ -116,15 +116,15 @@ void ps_server_saved(struct ps_server *server)
     int64_t now = moment_monotonic_ms();
     server->next_save_ms = now + save_interval(server);
     if (ps_snapshot_finish(server->snapshot, &err) < 0) {
-        ps_member_say(&server->member, "%s; changes since the last snapshot are not saved",
-                      err.message);
+        ps_member_report(&server->member, "%s; changes since the last snapshot are not saved",
+                         err.message);
         save_answer_covered(server, &err);
     } else {
         server->saved = server->saving;
-        ps_member_say(&server->member, "saved '%s' in %.1f s, with a pause of %.1f ms",
-                      ps_snapshot_path(server->snapshot),
-                      (double)(now - server->save_started_ms) / 1000,
-                      (double)server->save_pause_us / 1000);
+        ps_member_report(&server->member, "saved '%s' in %.1f s, with a pause of %.1f ms",
+                         ps_snapshot_path(server->snapshot),
+                         (double)(now - server->save_started_ms) / 1000,
+                         (double)server->save_pause_us / 1000);
         save_answer_covered(server, NULL);
     }
     for (size_t i = 0; i < server->sessions.count; i++)
@@ -134,7 +134,7 @@ void ps_server_saved(struct ps_server *server)
         }
 }
 
-int64_t ps_server_save_due(struct ps_server *server, int64_t now)
+int64_t ps_server_save_if_due(struct ps_server *server, int64_t now)
 {
     if (!server->snapshot || server->save_fd >= 0 ||
         server->saved == ps_store_changes(server->store))
@@ -157,6 +157,6 @@ int ps_server_save_last(struct ps_server *server, struct err *err)
         return 0;
     int result = ps_snapshot_write(server->snapshot, server->store, err);
     if (result == 0)
-        ps_member_say(&server->member, "saved '%s'", ps_snapshot_path(server->snapshot));
+        ps_member_report(&server->member, "saved '%s'", ps_snapshot_path(server->snapshot));
     return result;
 }

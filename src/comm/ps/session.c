@@ -1,4 +1,4 @@
-/* The server's side of the connection to one worker; see session.h. */
+/* Implements the server's side of the connection to one worker; see session.h. */
 #include "comm/ps/session.h"
 
 #include "base/mem.h"
@@ -9,9 +9,9 @@
 #include <sys/epoll.h>
 
 enum {
-    READ_SIZE = 64 << 10,  /* minimum size of one read, in bytes */
-    TURN_SIZE = 4 << 20,   /* limit of bytes read from one worker before other workers are served */
-    OUT_ENOUGH = 64 << 10, /* bytes of answers that are collected before they are sent */
+    READ_SIZE = 64 << 10,   /* minimum size of one read, in bytes */
+    PROGRESS_MAX = 4 << 20, /* bytes after which one ps_session_progress() reads no more */
+    OUT_ENOUGH = 64 << 10,  /* bytes of answers that are collected before they are sent */
 };
 
 struct ps_session *ps_session_new(int fd, const struct handshake_identity *identity,
@@ -40,7 +40,8 @@ struct ps_session *ps_session_free(struct ps_session *session)
     return NULL;
 }
 
-/* Ignores a failure, because sending the rest fails again and reports it. */
+/* Sends the final part of an answer that is still being computed. Ignores a failure, because
+ * sending the rest of the answer fails again and reports it. */
 static void session_send_part(void *context, size_t ready)
 {
     struct ps_session *session = context;
@@ -93,9 +94,11 @@ static int session_send_output(struct ps_session *session, struct err *err)
     return 0;
 }
 
-/* Sets *ret to the number of bytes that the next message still lacks, or to 0 if it is complete. */
+/* Sets *ret_missing to the number of bytes that the next message still lacks, or to 0 if the
+ * message is complete. While its head is incomplete, only the head counts. Sets *ret_frame if the
+ * head is complete. */
 static int session_missing_input(const struct ps_session *session, struct ps_frame *ret_frame,
-                                 size_t *ret, struct err *err)
+                                 size_t *ret_missing, struct err *err)
 {
     size_t have = session->in.size - session->in_at, whole = PS_FRAME_HEAD_SIZE;
     if (have >= PS_FRAME_HEAD_SIZE) {
@@ -105,7 +108,7 @@ static int session_missing_input(const struct ps_session *session, struct ps_fra
             return result;
         whole += ps_frame_padded(ret_frame->size);
     }
-    *ret = have < whole ? whole - have : 0;
+    *ret_missing = have < whole ? whole - have : 0;
     return 0;
 }
 
@@ -138,7 +141,7 @@ static int session_answer_input(struct ps_session *session, size_t *ret_missing,
 
 int ps_session_progress(struct ps_session *session, struct err *err)
 {
-    for (size_t turn = 0;;) {
+    for (size_t received = 0;;) {
         size_t needed = 0;
         int result = session_send_output(session, err);
         if (result < 0 || ps_session_has_output(session) || session->state != PS_SESSION_SERVING)
@@ -147,10 +150,10 @@ int ps_session_progress(struct ps_session *session, struct err *err)
             return result;
         if (session->out.size)
             continue;
-        if (session->state != PS_SESSION_SERVING || turn >= TURN_SIZE)
+        if (session->state != PS_SESSION_SERVING || received >= PROGRESS_MAX)
             return 0;
-        /* A message of known size is read to its end and no further, so that its bytes need not
-         * be moved. */
+        /* A message that lacks more than READ_SIZE bytes is read to its end and no further, so that
+         * no bytes of the next message have to be moved. */
         size_t size = needed > READ_SIZE ? needed : READ_SIZE;
         char *room = buf_reserve(&session->in, size);
         ssize_t got = room ? socket_recv(session->fd, room, size) : -EMSGSIZE;
@@ -159,7 +162,7 @@ int ps_session_progress(struct ps_session *session, struct err *err)
         if (got < 0)
             return session_broken_error((int)-got, err);
         buf_commit(&session->in, (size_t)got);
-        turn += (size_t)got;
+        received += (size_t)got;
     }
 }
 

@@ -22,11 +22,11 @@
 #include <sys/wait.h>
 #include <zlib.h>
 
-enum { WRITE_SIZE = 1 << 20 };
+enum { WRITE_SIZE = 1 << 20 }; /* bytes per write() */
 
 struct ps_snapshot {
     struct ps_snapshot_owner owner;
-    char *directory, *path, *previous, *damaged, *aside;
+    char *directory, *path, *previous, *damaged, *temporary;
     uint8_t *buffer; /* WRITE_SIZE bytes, allocated before the fork */
     pid_t child;     /* process id of the child that writes; 0: no child */
     int child_fd;
@@ -45,7 +45,7 @@ int ps_snapshot_new(const char *directory, const struct ps_snapshot_owner *owner
         mem_printf("%s/ps-%u-of-%u.snapshot", directory, owner->server, owner->servers);
     snapshot->previous = mem_printf("%s.previous", snapshot->path);
     snapshot->damaged = mem_printf("%s.damaged", snapshot->path);
-    snapshot->aside = mem_printf("%s.new", snapshot->path);
+    snapshot->temporary = mem_printf("%s.new", snapshot->path);
     snapshot->buffer = mem_alloc(WRITE_SIZE);
     snapshot->child_fd = -1;
     *ret = snapshot;
@@ -64,7 +64,7 @@ struct ps_snapshot *ps_snapshot_free(struct ps_snapshot *snapshot)
     free(snapshot->path);
     free(snapshot->previous);
     free(snapshot->damaged);
-    free(snapshot->aside);
+    free(snapshot->temporary);
     free(snapshot->buffer);
     free(snapshot);
     return NULL;
@@ -75,13 +75,14 @@ const char *ps_snapshot_path(const struct ps_snapshot *snapshot)
     return snapshot->path;
 }
 
-/* ---- Writing; these functions return an errno or 0 */
+/* ---- Writing. The static functions that return an int return 0 or an errno, except
+ * snapshot_write_error(). */
 
 struct writer {
     int fd;
     uint8_t *buffer;
     size_t used;
-    uLong crc;
+    uLong crc; /* of all bytes so far */
     int error; /* errno of the first failed write; 0: none; later writes are skipped */
 };
 
@@ -120,27 +121,28 @@ static void snapshot_put_head(struct writer *writer, const struct ps_snapshot_ow
                                     .server = owner->server,
                                     .servers = owner->servers,
                                     .saved_ms = moment_wall_ms(),
-                                    .tables = (uint32_t)ps_store_tables(store),
+                                    .tables = (uint32_t)ps_store_table_count(store),
                                     .tallies = (uint32_t)view->tally_count,
                                     .seeded = view->seeded};
     memcpy(head.magic, PS_SNAPSHOT_MAGIC, sizeof(head.magic));
-    memcpy(head.counted, view->counted, sizeof(view->counted));
+    memcpy(head.past_totals, view->past_totals, sizeof(view->past_totals));
     ps_wire_dense_encode(&view->dense, head.dense);
     snapshot_put(writer, &head, sizeof(head));
     for (size_t i = 0; i < view->tally_count; i++) {
         const struct ps_tally *tally = &view->tallies[i];
-        struct ps_snapshot_tally kept = {
-            .worker = tally->worker, .finished = tally->finished, .life = tally->life};
-        memcpy(kept.totals, tally->totals, sizeof(tally->totals));
-        snapshot_put(writer, &kept, sizeof(kept));
+        struct ps_snapshot_tally record = {.worker = tally->worker,
+                                           .finished = tally->finished,
+                                           .incarnation = tally->incarnation};
+        memcpy(record.totals, tally->totals, sizeof(tally->totals));
+        snapshot_put(writer, &record, sizeof(record));
     }
 }
 
 static void snapshot_put_table(struct writer *writer, const struct embedding_table *table)
 {
-    struct ps_snapshot_table kept = {.rows = embedding_table_rows(table)};
-    ps_wire_table_encode(embedding_table_shape(table), kept.shape);
-    snapshot_put(writer, &kept, sizeof(kept));
+    struct ps_snapshot_table record = {.rows = embedding_table_rows(table)};
+    ps_wire_table_encode(embedding_table_shape(table), record.shape);
+    snapshot_put(writer, &record, sizeof(record));
     const int64_t *ids;
     const float *rows;
     size_t count, stride = embedding_table_stride(table);
@@ -152,9 +154,10 @@ static void snapshot_put_table(struct writer *writer, const struct embedding_tab
     }
 }
 
-static int snapshot_write_aside(const struct ps_snapshot *snapshot, const struct ps_store *store)
+static int snapshot_write_temporary(const struct ps_snapshot *snapshot,
+                                    const struct ps_store *store)
 {
-    _cleanup_fd_ int fd = open(snapshot->aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    _cleanup_fd_ int fd = open(snapshot->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0)
         return errno;
     struct writer writer = {.fd = fd, .buffer = snapshot->buffer, .crc = crc32(0, NULL, 0)};
@@ -163,9 +166,9 @@ static int snapshot_write_aside(const struct ps_snapshot *snapshot, const struct
     snapshot_put(&writer, view.values, view.dense.count * sizeof(float));
     snapshot_put(&writer, view.state,
                  view.dense.total
-                     ? ps_update_state(&view.dense.update, view.dense.count) * sizeof(float)
+                     ? ps_update_state_count(&view.dense.update, view.dense.count) * sizeof(float)
                      : 0);
-    for (size_t i = 0; i < ps_store_tables(store); i++)
+    for (size_t i = 0; i < ps_store_table_count(store); i++)
         snapshot_put_table(&writer, ps_store_table(store, i));
     const uint32_t crc = (uint32_t)writer.crc;
     snapshot_put(&writer, &crc, sizeof(crc));
@@ -175,11 +178,12 @@ static int snapshot_write_aside(const struct ps_snapshot *snapshot, const struct
     return writer.error;
 }
 
-/* Between the two renames only the previous snapshot exists; a restore then uses it. */
+/* Renames the snapshot to ".previous" and the temporary file to the snapshot. Between the two
+ * renames only ".previous" exists; a restore then uses it. */
 static int snapshot_put_in_place(const struct ps_snapshot *snapshot)
 {
     if ((rename(snapshot->path, snapshot->previous) < 0 && errno != ENOENT) ||
-        rename(snapshot->aside, snapshot->path) < 0)
+        rename(snapshot->temporary, snapshot->path) < 0)
         return errno;
     _cleanup_fd_ int fd = open(snapshot->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return fd < 0 || fsync(fd) < 0 ? errno : 0;
@@ -187,14 +191,15 @@ static int snapshot_put_in_place(const struct ps_snapshot *snapshot)
 
 static int snapshot_write_all(const struct ps_snapshot *snapshot, const struct ps_store *store)
 {
-    int errnum = snapshot_write_aside(snapshot, store);
+    int errnum = snapshot_write_temporary(snapshot, store);
     if (!errnum)
         errnum = snapshot_put_in_place(snapshot);
     if (errnum)
-        unlink(snapshot->aside);
+        unlink(snapshot->temporary);
     return errnum;
 }
 
+/* Turns an errno into an error. Returns 0 if `errnum` is 0. */
 static int snapshot_write_error(const struct ps_snapshot *snapshot, int errnum, struct err *err)
 {
     return errnum ? err_set_errno(err, errnum, "cannot write '%s'", snapshot->path) : 0;
@@ -221,7 +226,8 @@ int ps_snapshot_start(struct ps_snapshot *snapshot, const struct ps_store *store
     snapshot->child = child;
     snapshot->child_fd = pidfd_open(child, 0);
     if (snapshot->child_fd < 0) {
-        int result = err_set_errno(err, errno, "cannot watch the writing of '%s'", snapshot->path);
+        int result = err_set_errno(err, errno, "cannot wait for the process that writes '%s'",
+                                   snapshot->path);
         kill(child, SIGKILL);
         (void)ps_snapshot_finish(snapshot, NULL);
         return result;
@@ -292,7 +298,8 @@ int ps_snapshot_restore(struct ps_snapshot *snapshot, struct ps_store *store, bo
             /* Move the damaged file away: the next snapshot would otherwise rename it over the good
              * one. */
             (void)rename(snapshot->path, snapshot->damaged);
-            snprintf(note, PS_SNAPSHOT_NOTE_MAX, "%s; it is kept as '.damaged'", last.message);
+            snprintf(note, PS_SNAPSHOT_NOTE_MAX, "%s; it is kept with the suffix '.damaged'",
+                     last.message);
         }
         return 0;
     }
@@ -302,7 +309,7 @@ int ps_snapshot_restore(struct ps_snapshot *snapshot, struct ps_store *store, bo
         return 0;
     const struct err *damage = last.code == ERR_BAD_REQUEST ? &last : &before;
     return err_set(err, damage->code,
-                   "%s, and there is no good one before it: remove it to start without what was "
-                   "learned",
+                   "%s, and there is no other usable snapshot: remove the file to start with "
+                   "initial values",
                    damage->message);
 }

@@ -1,5 +1,5 @@
-/* Decodes the bytes of a snapshot; see snapshot.h. The file is not trusted: every count and size is
- * checked against the size of the file before it is used. */
+/* Decodes the bytes of a snapshot; see snapshot.h. The file may be damaged: every number of
+ * elements is checked against the bytes that are left before memory is allocated or read. */
 #include "comm/ps/snapshot.h"
 #include "comm/ps/snapshot_format.h"
 #include "comm/ps/update.h"
@@ -12,6 +12,8 @@ struct reader {
     size_t left;
 };
 
+/* Returns the next `count` pieces of `size` bytes and skips them. Returns NULL if fewer bytes
+ * are left. */
 static const void *decode_take(struct reader *reader, uint64_t count, size_t size)
 {
     if (count > reader->left / size)
@@ -24,7 +26,7 @@ static const void *decode_take(struct reader *reader, uint64_t count, size_t siz
 
 static int decode_cut_error(struct err *err)
 {
-    return err_set(err, ERR_BAD_REQUEST, "it is shorter than it says");
+    return err_set(err, ERR_BAD_REQUEST, "it is truncated");
 }
 
 static int decode_head(struct reader *reader, const struct ps_snapshot_owner *owner,
@@ -45,8 +47,8 @@ static int decode_head(struct reader *reader, const struct ps_snapshot_owner *ow
                        "written with, or with another directory");
     if (ret->server != owner->server || ret->servers != owner->servers)
         return err_set(err, ERR_CONFLICT,
-                       "it belongs to ps %u of %u and this is ps %u of %u: give it its own name "
-                       "back, or use another directory",
+                       "it belongs to ps %u of %u and this is ps %u of %u: rename the file back, "
+                       "or use another directory",
                        ret->server, ret->servers, owner->server, owner->servers);
     return 0;
 }
@@ -57,13 +59,14 @@ static int decode_tallies(struct reader *reader, const struct ps_snapshot_head *
     const uint8_t *bytes = decode_take(reader, head->tallies, sizeof(struct ps_snapshot_tally));
     if (!bytes)
         return decode_cut_error(err);
-    ps_store_restore_counts(store, head->counted);
+    ps_store_restore_counts(store, head->past_totals);
     for (size_t i = 0; i < head->tallies; i++) {
-        struct ps_snapshot_tally kept;
-        memcpy(&kept, bytes + i * sizeof(kept), sizeof(kept));
-        struct ps_tally tally = {
-            .worker = kept.worker, .finished = kept.finished != 0, .life = kept.life};
-        memcpy(tally.totals, kept.totals, sizeof(tally.totals));
+        struct ps_snapshot_tally record;
+        memcpy(&record, bytes + i * sizeof(record), sizeof(record));
+        struct ps_tally tally = {.worker = record.worker,
+                                 .finished = record.finished != 0,
+                                 .incarnation = record.incarnation};
+        memcpy(tally.totals, record.totals, sizeof(tally.totals));
         ps_store_restore_tally(store, &tally);
     }
     return 0;
@@ -82,7 +85,7 @@ static int decode_dense(struct reader *reader, const struct ps_snapshot_head *he
     int result = ps_store_dense_open(store, &shape, &seeded, err);
     if (result < 0)
         return result;
-    size_t state = ps_update_state(&shape.update, shape.count);
+    size_t state = ps_update_state_count(&shape.update, shape.count);
     const void *values = decode_take(reader, shape.count, sizeof(float));
     const void *sums = values ? decode_take(reader, state, sizeof(float)) : NULL;
     if (!sums)
@@ -108,8 +111,10 @@ static int decode_rows(struct reader *reader, struct embedding_table *table, uin
         memcpy(&count, bytes, sizeof(count));
         const uint8_t *ids = decode_take(reader, count, sizeof(int64_t));
         const float *values = ids ? decode_take(reader, count, stride * sizeof(float)) : NULL;
-        if (!values || count == 0 || count > rows)
+        if (!values)
             return decode_cut_error(err);
+        if (count == 0 || count > rows)
+            return err_set(err, ERR_BAD_REQUEST, "a table does not have its number of rows");
         for (size_t i = 0; i < count; i++) {
             int64_t id;
             memcpy(&id, ids + i * sizeof(id), sizeof(id));
@@ -127,18 +132,18 @@ static int decode_tables(struct reader *reader, const struct ps_snapshot_head *h
 {
     *ret_rows = 0;
     for (size_t i = 0; i < head->tables; i++) {
-        struct ps_snapshot_table kept;
+        struct ps_snapshot_table record;
         struct ps_table shape;
-        const void *bytes = decode_take(reader, 1, sizeof(kept));
+        const void *bytes = decode_take(reader, 1, sizeof(record));
         if (!bytes)
             return decode_cut_error(err);
-        memcpy(&kept, bytes, sizeof(kept));
-        ps_wire_table_decode(kept.shape, &shape);
+        memcpy(&record, bytes, sizeof(record));
+        ps_wire_table_decode(record.shape, &shape);
         int result = ps_store_table_open(store, i, &shape, err);
         if (result < 0 ||
-            (result = decode_rows(reader, ps_store_table(store, i), kept.rows, err)) < 0)
+            (result = decode_rows(reader, ps_store_table(store, i), record.rows, err)) < 0)
             return result;
-        *ret_rows += kept.rows;
+        *ret_rows += record.rows;
     }
     return 0;
 }
@@ -148,7 +153,7 @@ int ps_snapshot_decode(const uint8_t *data, size_t size, const struct ps_snapsho
 {
     uint32_t crc;
     if (size < sizeof(crc) || memcmp(data, PS_SNAPSHOT_MAGIC, 4) != 0)
-        return err_set(err, ERR_BAD_REQUEST, "it is no snapshot of parameters");
+        return err_set(err, ERR_BAD_REQUEST, "it is not a snapshot of a parameter server");
     size -= sizeof(crc);
     memcpy(&crc, data + size, sizeof(crc));
     if (crc != (uint32_t)crc32_z(crc32(0, NULL, 0), data, size))
@@ -162,7 +167,7 @@ int ps_snapshot_decode(const uint8_t *data, size_t size, const struct ps_snapsho
         (result = decode_tables(&reader, &head, store, &info.rows, err)) < 0)
         return result;
     if (reader.left)
-        return err_set(err, ERR_BAD_REQUEST, "it is longer than it says");
+        return err_set(err, ERR_BAD_REQUEST, "it has extra bytes at the end");
     info.saved_ms = head.saved_ms;
     *ret_info = info;
     return 0;

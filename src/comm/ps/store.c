@@ -1,4 +1,4 @@
-/* Keeps the variables of one server; see store.h. */
+/* Implements the variables of one server; see store.h. */
 #include "comm/ps/store.h"
 
 #include "base/mem.h"
@@ -16,8 +16,8 @@ struct ps_store {
     float *values, *state;
     struct embedding_table *tables[PS_TABLES_MAX];
     size_t table_count;
-    uint64_t counted[PS_COUNTERS];
-    VEC(struct ps_tally) tallies;
+    uint64_t past_totals[PS_COUNTERS]; /* see struct ps_store_view */
+    VEC(struct ps_tally) tallies;      /* one per worker that has ever connected */
 };
 
 struct ps_store *ps_store_new(size_t memory_max)
@@ -62,7 +62,7 @@ int ps_store_dense_open(struct ps_store *store, const struct ps_dense_shape *sha
 {
     if (shape->total == 0 || shape->total > PS_DENSE_MAX)
         return err_set(err, ERR_INVALID,
-                       "a dense vector of %llu values: between 1 and %d are possible",
+                       "the dense vector has %llu values, but it must have between 1 and %d",
                        (unsigned long long)shape->total, PS_DENSE_MAX);
     if (shape->first > shape->total || shape->count > shape->total - shape->first)
         return err_set(err, ERR_INVALID, "the dense range is not within its vector");
@@ -71,14 +71,16 @@ int ps_store_dense_open(struct ps_store *store, const struct ps_dense_shape *sha
         return result;
     if (store->dense.total && !store_same_dense(&store->dense, shape))
         return err_set(err, ERR_CONFLICT,
-                       "the dense vector was opened with %llu values and another update: start all "
-                       "tasks with the same model and flags, or with another directory",
+                       "the dense vector was opened with %llu values, and the options of this "
+                       "request differ: start all tasks with the same model and flags, or with "
+                       "another directory",
                        (unsigned long long)store->dense.total);
     if (!store->dense.total) {
         store->dense = *shape;
         store->seeded = shape->count == 0; /* an empty range needs no values */
         store->values = mem_calloc(shape->count, sizeof(float));
-        store->state = mem_calloc(ps_update_state(&shape->update, shape->count), sizeof(float));
+        store->state =
+            mem_calloc(ps_update_state_count(&shape->update, shape->count), sizeof(float));
         ps_update_init(&shape->update, store->state, shape->count);
     }
     *ret_seeded = store->seeded;
@@ -90,7 +92,8 @@ int ps_store_dense_seed(struct ps_store *store, const float *values, size_t coun
     if (!store->dense.total)
         return err_set(err, ERR_INVALID, "the dense vector has not been opened");
     if (count != store->dense.count)
-        return err_set(err, ERR_INVALID, "%zu first values for a dense range of %llu", count,
+        return err_set(err, ERR_INVALID,
+                       "%zu initial values do not match a dense range of %llu values", count,
                        (unsigned long long)store->dense.count);
     if (store->seeded)
         return 0;
@@ -103,12 +106,16 @@ int ps_store_dense_seed(struct ps_store *store, const float *values, size_t coun
 static int store_check_range(const struct ps_store *store, uint64_t first, size_t count,
                              struct err *err)
 {
-    if (!store->seeded)
+    if (!store->dense.total)
         return err_set(err, ERR_INVALID, "the dense vector has not been opened");
+    if (!store->seeded)
+        return err_set(err, ERR_INVALID,
+                       "the dense vector has no values yet: its initial values have not arrived");
     if (first > store->dense.count || count > store->dense.count - first)
-        return err_set(err, ERR_INVALID, "values %llu to %llu of a dense range of %llu",
-                       (unsigned long long)first, (unsigned long long)(first + count),
-                       (unsigned long long)store->dense.count);
+        return err_set(err, ERR_INVALID,
+                       "%zu values from position %llu on are not within the dense range of %llu "
+                       "values",
+                       count, (unsigned long long)first, (unsigned long long)store->dense.count);
     return 0;
 }
 
@@ -127,7 +134,7 @@ int ps_store_dense_push(struct ps_store *store, uint64_t first, size_t count, co
     int result = store_check_range(store, first, count, err);
     if (result < 0)
         return result;
-    size_t state = ps_update_state(&store->dense.update, first);
+    size_t state = ps_update_state_count(&store->dense.update, first);
     ps_update_apply(&store->dense.update, store->values + first, store->state + state, gradient,
                     count, rate);
     store->changes++;
@@ -144,36 +151,40 @@ int ps_store_table_open(struct ps_store *store, size_t number, const struct ps_t
                         struct err *err)
 {
     if (number >= PS_TABLES_MAX)
-        return err_set(err, ERR_TOO_MANY, "table %zu: there are at most %d tables", number,
-                       PS_TABLES_MAX);
+        return err_set(err, ERR_TOO_MANY,
+                       "table number %zu is out of range: it must be between 0 and %d", number,
+                       PS_TABLES_MAX - 1);
     if (table->dimensions < 1 || table->dimensions > PS_DIMENSIONS_MAX)
         return err_set(err, ERR_INVALID,
-                       "table %zu has rows of %d values: between 1 and %d are possible", number,
-                       table->dimensions, PS_DIMENSIONS_MAX);
+                       "table %zu has rows of %d values, but the number must be between 1 and %d",
+                       number, table->dimensions, PS_DIMENSIONS_MAX);
     if (!isfinite(table->range) || table->range < 0)
-        return err_set(err, ERR_INVALID, "table %zu starts with values in ±%g", number,
-                       (double)table->range);
+        return err_set(err, ERR_INVALID,
+                       "table %zu: the range of initial values is %g, but it must be a finite "
+                       "number, 0 or greater",
+                       number, (double)table->range);
     int result = ps_update_check(&table->update, err);
     if (result < 0)
         return result;
     if (number > store->table_count)
-        return err_set(err, ERR_INVALID,
-                       "table %zu is opened before table %zu: numbers follow "
-                       "each other",
-                       number, store->table_count);
+        return err_set(
+            err, ERR_INVALID,
+            "table %zu is opened before table %zu: open tables in the order of their numbers",
+            number, store->table_count);
     if (number == store->table_count) {
         store->tables[store->table_count++] = embedding_table_new(table, store->memory_max);
         return 0;
     }
     if (!store_same_table(embedding_table_shape(store->tables[number]), table))
-        return err_set(err, ERR_CONFLICT,
-                       "table %zu was opened with rows of %d values and another start or update: "
-                       "start all tasks with the same model and flags, or with another directory",
-                       number, embedding_table_shape(store->tables[number])->dimensions);
+        return err_set(
+            err, ERR_CONFLICT,
+            "table %zu was opened with rows of %d values, and the options of this request differ: "
+            "start all tasks with the same model and flags, or with another directory",
+            number, embedding_table_shape(store->tables[number])->dimensions);
     return 0;
 }
 
-size_t ps_store_tables(const struct ps_store *store)
+size_t ps_store_table_count(const struct ps_store *store)
 {
     return store->table_count;
 }
@@ -206,7 +217,7 @@ int ps_store_rows_push(struct ps_store *store, size_t table, const int64_t *ids,
     return embedding_table_push(store->tables[table], ids, count, gradients, rate, err);
 }
 
-static struct ps_tally *store_tally(struct ps_store *store, uint32_t worker)
+static struct ps_tally *store_find_or_add_tally(struct ps_store *store, uint32_t worker)
 {
     for (size_t i = 0; i < store->tallies.count; i++)
         if (store->tallies.items[i].worker == worker)
@@ -215,25 +226,25 @@ static struct ps_tally *store_tally(struct ps_store *store, uint32_t worker)
     return &store->tallies.items[store->tallies.count - 1];
 }
 
-int ps_store_count(struct ps_store *store, uint32_t worker, uint64_t life, uint64_t counter,
+int ps_store_count(struct ps_store *store, uint32_t worker, uint64_t incarnation, uint64_t counter,
                    uint64_t total, uint64_t *ret, struct err *err)
 {
     if (counter >= PS_COUNTERS)
-        return err_set(err, ERR_INVALID, "counter %llu: there are %d", (unsigned long long)counter,
-                       PS_COUNTERS);
-    struct ps_tally *tally = store_tally(store, worker);
-    if (tally->life != life) {
+        return err_set(err, ERR_INVALID, "unknown counter %llu: expected 0 to %d",
+                       (unsigned long long)counter, PS_COUNTERS - 1);
+    struct ps_tally *tally = store_find_or_add_tally(store, worker);
+    if (tally->incarnation != incarnation) {
         for (int i = 0; i < PS_COUNTERS; i++) {
-            store->counted[i] += tally->totals[i];
+            store->past_totals[i] += tally->totals[i];
             tally->totals[i] = 0;
         }
-        tally->life = life;
+        tally->incarnation = incarnation;
     }
     if (total > tally->totals[counter]) {
         tally->totals[counter] = total;
         store->changes++;
     }
-    uint64_t sum = store->counted[counter];
+    uint64_t sum = store->past_totals[counter];
     for (size_t i = 0; i < store->tallies.count; i++)
         sum += store->tallies.items[i].totals[counter];
     *ret = sum;
@@ -242,7 +253,7 @@ int ps_store_count(struct ps_store *store, uint32_t worker, uint64_t life, uint6
 
 void ps_store_set_finished(struct ps_store *store, uint32_t worker, bool finished)
 {
-    struct ps_tally *tally = store_tally(store, worker);
+    struct ps_tally *tally = store_find_or_add_tally(store, worker);
     store->changes += tally->finished != finished;
     tally->finished = finished;
 }
@@ -255,7 +266,7 @@ bool ps_store_is_finished(const struct ps_store *store, uint32_t worker)
     return false;
 }
 
-size_t ps_store_finished(const struct ps_store *store)
+size_t ps_store_finished_count(const struct ps_store *store)
 {
     size_t count = 0;
     for (size_t i = 0; i < store->tallies.count; i++)
@@ -271,16 +282,16 @@ struct ps_store_view ps_store_view(const struct ps_store *store)
                                  .state = store->state,
                                  .tallies = store->tallies.items,
                                  .tally_count = store->tallies.count};
-    memcpy(view.counted, store->counted, sizeof(view.counted));
+    memcpy(view.past_totals, store->past_totals, sizeof(view.past_totals));
     return view;
 }
 
-void ps_store_restore_counts(struct ps_store *store, const uint64_t counted[PS_COUNTERS])
+void ps_store_restore_counts(struct ps_store *store, const uint64_t past_totals[PS_COUNTERS])
 {
-    memcpy(store->counted, counted, sizeof(store->counted));
+    memcpy(store->past_totals, past_totals, sizeof(store->past_totals));
 }
 
 void ps_store_restore_tally(struct ps_store *store, const struct ps_tally *tally)
 {
-    *store_tally(store, tally->worker) = *tally;
+    *store_find_or_add_tally(store, tally->worker) = *tally;
 }

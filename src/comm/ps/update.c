@@ -1,5 +1,5 @@
-/* Implements the update rules; see update.h. The loops are written so that the compiler vectorises
- * them for every instruction set that this file is built for. */
+/* Implements the update rules; see update.h. The compiler vectorizes the loops for several
+ * instruction sets (base/widest.h). */
 #include "comm/ps/update.h"
 
 #include "base/widest.h"
@@ -10,10 +10,12 @@
 int ps_update_check(const struct ps_update *update, struct err *err)
 {
     if (update->rule != PS_SGD && update->rule != PS_ADAGRAD)
-        return err_set(err, ERR_INVALID, "update rule %d is none: there are SGD and Adagrad",
+        return err_set(err, ERR_INVALID, "unknown update rule %d: expected SGD or Adagrad",
                        (int)update->rule);
     if (update->rule == PS_ADAGRAD && !(update->accumulator > 0 && isfinite(update->accumulator)))
-        return err_set(err, ERR_INVALID, "Adagrad's accumulator starts with %g: it must be above 0",
+        return err_set(err, ERR_INVALID,
+                       "the initial accumulator of Adagrad is %g, but it must be a finite number "
+                       "greater than 0",
                        (double)update->accumulator);
     return 0;
 }
@@ -23,14 +25,14 @@ bool ps_update_equal(const struct ps_update *a, const struct ps_update *b)
     return a->rule == b->rule && (a->rule == PS_SGD || a->accumulator == b->accumulator);
 }
 
-size_t ps_update_state(const struct ps_update *update, size_t count)
+size_t ps_update_state_count(const struct ps_update *update, size_t count)
 {
     return update->rule == PS_ADAGRAD ? count : 0;
 }
 
 void ps_update_init(const struct ps_update *update, float *state, size_t count)
 {
-    for (size_t i = 0; i < ps_update_state(update, count); i++)
+    for (size_t i = 0; i < ps_update_state_count(update, count); i++)
         state[i] = update->accumulator;
 }
 

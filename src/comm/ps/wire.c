@@ -45,8 +45,8 @@ void ps_frame_encode(const struct ps_frame *frame, uint8_t bytes[PS_FRAME_HEAD_S
     memcpy(bytes, &head, sizeof(head));
 }
 
-/* Whether the size of the body matches the other fields of the head. Cannot check the size of rows,
- * which depends on the table. */
+/* Returns whether the size of the body is valid for the type and count of the head. Does not check
+ * the size of the gradients of rows, which depends on the table. */
 static bool body_fits(const struct head *head)
 {
     switch ((enum ps_frame_type)head->type) {
@@ -76,11 +76,13 @@ int ps_frame_decode(const uint8_t bytes[PS_FRAME_HEAD_SIZE], struct ps_frame *re
     struct head head;
     memcpy(&head, bytes, sizeof(head));
     if (head.type == 0 || head.type >= PS_FRAME_TYPES || head.size > PS_FRAME_MAX ||
-        !body_fits(&head) || !isfinite(head.rate))
-        return err_set(
-            err, ERR_BAD_REQUEST,
-            "sent a message of type %u with %u bytes for %u, which is not a known message",
-            head.type, head.size, head.count);
+        !body_fits(&head))
+        return err_set(err, ERR_BAD_REQUEST, "invalid message: type %u, %u bytes, count %u",
+                       head.type, head.size, head.count);
+    if (!isfinite(head.rate))
+        return err_set(err, ERR_BAD_REQUEST,
+                       "invalid message: the learning rate is %g, but it must be a finite number",
+                       (double)head.rate);
     *ret = (struct ps_frame){.type = (enum ps_frame_type)head.type,
                              .size = head.size,
                              .sequence = head.sequence,

@@ -36,8 +36,8 @@ void connection_set_release(struct connection_set *set)
     *set = (struct connection_set){0};
 }
 
-int connection_encryption_new(struct tls_psk **ret, struct err *err)
+int connection_encryption_new(struct tls_stream_context **ret, struct err *err)
 {
     static const struct tls_stream_io SOCKETS = {.recv = socket_recv, .send = socket_send};
-    return tls_psk_new(&SOCKETS, ret, err);
+    return tls_stream_context_new(&SOCKETS, ret, err);
 }

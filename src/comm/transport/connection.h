@@ -15,8 +15,9 @@ struct connection {
 
 #define CONNECTION_NONE ((struct connection){.fd = -1})
 
-/* Like socket_recv() and socket_send(). After -EAGAIN the caller must send the same bytes again,
- * optionally followed by more: some of them may already be encrypted. */
+/* Like socket_recv() and socket_send(), and -EBADMSG if TLS failed (tls_stream_recv()). After
+ * -EAGAIN the caller must send the same bytes again, optionally followed by more: some of them may
+ * already be encrypted. */
 static inline ssize_t connection_recv(struct connection *connection, void *data, size_t size)
 {
     return connection->tls ? tls_stream_recv(connection->tls, data, size)
@@ -29,10 +30,11 @@ static inline ssize_t connection_send(struct connection *connection, const void 
                            : socket_send(connection->fd, data, size);
 }
 
-/* The connections of a group, made by rendezvous. A connection that was moved out with
- * connection_take() is CONNECTION_NONE. */
+/* The connections of a group, made by rendezvous. CONNECTION_NONE takes the place of a connection
+ * that was moved out with connection_take(). */
 struct connection_set {
-    int size, channels;
+    int size;                   /* number of members */
+    int channels;               /* number of data connections to each neighbour in the ring */
     struct connection *control; /* by rank; CONNECTION_NONE for this member */
     /* By rank, for data between any two members. NULL in a group of less than 3 or more than 64
      * members. */
@@ -47,11 +49,12 @@ void connection_set_release(struct connection_set *set);
 
 /* Returns the connection and sets *connection to CONNECTION_NONE. */
 struct connection connection_take(struct connection *connection);
-/* Safe on CONNECTION_NONE. */
+
+/* Closes the descriptor and sets *connection to CONNECTION_NONE. Safe on CONNECTION_NONE. */
 void connection_close(struct connection *connection);
 
 /* Creates the TLS context that all encrypted connections of a process share. The caller frees *ret
- * with tls_psk_free(). */
-int connection_encryption_new(struct tls_psk **ret, struct err *err);
+ * with tls_stream_context_free(). */
+int connection_encryption_new(struct tls_stream_context **ret, struct err *err);
 
 #endif

@@ -153,9 +153,9 @@ int control_begin_call(struct control *control, enum control_call call, size_t s
     control->call = call;
     control->call_size = size;
     control->exchanging = false;
-    /* The last call has succeeded, so no member has continued without this process. */
+    /* The previous call has succeeded, so no member has continued without this process. */
     control->was_stopped = false;
-    control->idle_since_ms = control->asked_ms = 0;
+    control->idle_since_ms = control->first_ping_ms = 0;
     control->arrivals = 0;
     for (int i = 0; i < control->options.size; i++)
         if (control->peers[i].left && control->peers[i].completed < control->sequence)

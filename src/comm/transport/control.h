@@ -1,6 +1,7 @@
 /* The control connections of a group: one to every other member. A struct control numbers the calls
- * of the group, carries the contributions of small collectives, and detects members that are lost,
- * silent, late or in another call. A transport moves the data. While a transport waits, it calls
+ * of the group, and detects members that are lost, silent, late or in another call. It also carries
+ * small collectives: calls in which every member sends one contribution of at most WIRE_FRAME_MAX
+ * bytes to every other member. A transport moves all other data. While a transport waits, it calls
  * control_wait() or control_watch(), so that failures are detected and named in one place for all
  * transports. Called by group, by the collectives and by the transports, on the thread that makes
  * the calls of the group. Control connections make progress only inside these functions. */
@@ -31,9 +32,9 @@ struct control_options {
      * member. May be NULL. */
     const volatile sig_atomic_t *stop;
     void (*report)(void *context, const char *line); /* may be NULL */
-    /* Called with the names of late members when they are reported, and with NULL when the wait for
-     * them ends. The names are text like "worker 1 (host:port)" or "data from worker 1
-     * (host:port)". May be NULL. */
+    /* Called with the names of late members when they are reported, such as "worker 1 (host:port)"
+     * or "data from worker 1 (host:port)". Called with NULL when the wait for them ends. May be
+     * NULL. */
     void (*waiting)(void *context, const char *names);
     /* Called when this member has waited for `task` ("worker 1"), which came late to a call. `ns`
      * is the time waited since this function was last called for `task`, in nanoseconds. May be
@@ -42,15 +43,17 @@ struct control_options {
     void *context;
 };
 
-/* Moves the control connections out of `connections`. The data connections stay there. */
+/* Takes the control connections from `connections`. The data connections stay there. The caller
+ * frees the result with control_free(). */
 struct control *control_new(const struct control_options *options,
                             struct connection_set *connections);
 /* Closes the control connections. Unless the group is broken, first tells the other members that
  * this member leaves. NULL-safe; returns NULL. */
 struct control *control_free(struct control *control);
 
-/* Replace options.timeout_ms and options.peer_timeout_ms. */
+/* Replaces options.timeout_ms. */
 void control_set_timeout(struct control *control, int64_t timeout_ms);
+/* Replaces options.peer_timeout_ms. */
 void control_set_peer_timeout(struct control *control, int64_t timeout_ms);
 
 int control_rank(const struct control *control);
@@ -66,9 +69,10 @@ enum peer_outcome {
     PEER_LEFT,
 };
 
-/* First reads all messages that the member has sent, which may break the group. Called at the end
- * of a group. */
+/* Returns the state of a member. First reads all messages that the member has sent, which may break
+ * the group. Called at the end of a group. */
 enum peer_outcome control_peer_outcome(struct control *control, int rank);
+
 /* Whether the other members have continued without this member, or may have done so, because it did
  * not answer. */
 bool control_is_expelled(const struct control *control);
@@ -85,23 +89,28 @@ enum control_call {
     CONTROL_CALLS,
 };
 
-/* Starts the next call; every collective calls it first. If the group is broken, fails with the
- * error that broke it. */
+/* Begins the next call of the group. Called by group before each collective, by formation for the
+ * first call, and by shm for CONTROL_CALL_SHARE. `size` is the number of bytes of the data. If the
+ * group is broken, fails with the error that broke it. Fails with ERR_UNAVAILABLE if a member has
+ * left. */
 int control_begin_call(struct control *control, enum control_call call, size_t size,
                        struct err *err);
 
-/* Describes a call to other members. */
+/* A call as one member describes it to the others: its number in the group, its kind (enum
+ * control_call), and the number of bytes of its data. */
 struct control_call_note {
     uint64_t sequence, call, size;
 };
+/* Returns the description of the current call of this member. */
 struct control_call_note control_current_call(const struct control *control);
 
-/* Sends `size` bytes (at most WIRE_FRAME_MAX) to every other member and receives theirs. ret_all
- * gets `size` bytes per rank, including this member's own `data`. */
+/* Makes a small collective: sends `size` bytes (at most WIRE_FRAME_MAX) to every other member and
+ * receives theirs. `size` must be the size that was passed to control_begin_call(). ret_all gets
+ * `size` bytes per rank, including this member's own `data`. Fails only if the group breaks. */
 int control_exchange(struct control *control, const void *data, size_t size, void *ret_all,
                      struct err *err);
 
-/* Returns when every member has called it. */
+/* Returns when every member has called it. The size of the call must be 0. */
 int control_barrier(struct control *control, struct err *err);
 
 /* Returns the code of the error that broke the group, or ERR_NONE if the group is not broken. */
@@ -130,7 +139,7 @@ void control_expect(struct control *control, int rank);
 void control_peer_arrived(struct control *control, int rank);
 
 /* Called after data has moved: ends the current wait, so that the next wait starts with the full
- * timeout. */
+ * timeout. If a member was late, attributes the time of the wait to that member. */
 void control_progress(struct control *control);
 
 /* Called in a call that is not a small collective: fails if a member has sent a contribution to a
@@ -139,13 +148,14 @@ int control_check_contributions(struct control *control, struct err *err);
 
 /* ---- For transports that wait by themselves -------------------------------------------------- */
 
-/* The transport must call it every few milliseconds while it waits for member `rank`. Handles the
+/* Must be called every few milliseconds while the transport waits for member `rank`. Handles the
  * control connections without blocking, and reports and fails like control_wait(). */
 int control_watch(struct control *control, int rank, struct err *err);
 
-/* Called when the transport has slept `excess_ms` longer than requested: this time does not count
- * towards the timeouts of the other members. */
-void control_forgive_oversleep(struct control *control, int64_t excess_ms);
+/* Called after each sleep of the transport, with the time that it slept longer than requested. If
+ * this time is so long that this process must have been suspended, it does not count towards the
+ * timeouts of the other members. */
+void control_note_oversleep(struct control *control, int64_t excess_ms);
 
 /* Records that member `rank` has reached the current call. */
 void control_note_arrival(struct control *control, int rank);
@@ -156,15 +166,16 @@ void control_count_wait(struct control *control, int rank, int64_t ns);
 /* Ends the current wait without attributing its time to a member. */
 void control_end_wait(struct control *control);
 
-/* Breaks the group because member `rank` is in call `note` instead of the current call. First reads
- * the control connections, which may have an earlier reason. Returns the error of the group. */
+/* Called when member `rank` is in call `note` instead of the current call. First reads the control
+ * connections, which may have an earlier reason; otherwise breaks the group like
+ * control_mismatch(). Returns the error of the group. */
 int control_refuse_call(struct control *control, int rank, const struct control_call_note *note,
                         struct err *err);
 
 /* ---- Failures -------------------------------------------------------------------------------- */
 
 /* Breaks the group, unless it is broken already. Keeps the error for this and all later calls, and
- * sends it to the other members, which may not notice the cause themselves. */
+ * sends it to the other members, which may not detect the cause themselves. */
 void control_break(struct control *control, enum err_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Sets `err` to the error that broke the group, and returns its negative code. */
@@ -174,8 +185,8 @@ int control_broken(const struct control *control, struct err *err);
  * cause, then breaks the group. Returns the error of the group. */
 int control_data_failed(struct control *control, int rank, int errnum, struct err *err);
 
-/* Breaks the group because member `rank` is in call `note` instead of the current call. Unlike
- * control_refuse_call(), does not look for an earlier reason. */
+/* Breaks the group because member `rank` is in call `note` instead of the current call. Returns the
+ * error of the group. */
 int control_mismatch(struct control *control, int rank, const struct control_call_note *note,
                      struct err *err);
 

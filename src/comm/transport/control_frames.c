@@ -12,12 +12,14 @@
 const char *control_call_name(uint64_t call)
 {
     static const char *const NAMES[CONTROL_CALLS] = {
-        "nothing", "joining", "all-reduce", "broadcast", "all-gather", "barrier", "sharing",
+        "unknown call", "joining", "all-reduce",     "broadcast",
+        "all-gather",   "barrier", "memory sharing",
     };
     return NAMES[call < CONTROL_CALLS ? call : 0];
 }
 
-/* Bytes that cannot be sent now stay queued. A broken connection is detected by the next read. */
+/* Sends the queued bytes as far as the connection allows. A broken connection is detected by the
+ * next read. */
 static void control_peer_flush(struct control_peer *peer)
 {
     while (peer->out.size && peer->connection.fd >= 0) {
@@ -38,7 +40,7 @@ static void control_peer_send(struct control_peer *peer, enum wire_frame_type ty
         .type = type, .size = (uint32_t)size, .sequence = sequence, .detail = detail};
     wire_frame_encode(&frame, head);
     if (peer->out.max - peer->out.size < sizeof(head) + size)
-        return; /* the peer has not read for a long time; the timeout of the wait handles this */
+        return; /* the peer has not read for a long time: the timeout of the wait expires soon */
     buf_append(&peer->out, head, sizeof(head));
     buf_append(&peer->out, data, size);
     control_peer_flush(peer);
@@ -59,7 +61,7 @@ void control_break(struct control *control, enum err_code code, const char *form
     va_start(args, format);
     err_vset(&control->broken, code, format, args);
     va_end(args);
-    uint64_t detail = (uint64_t)code | (uint64_t)control->accused << WIRE_ABORT_RANK_SHIFT;
+    uint64_t detail = (uint64_t)code | (uint64_t)control->silent_member << WIRE_ABORT_RANK_SHIFT;
     control_send_all(control, WIRE_FRAME_ABORT, control->sequence, detail, control->broken.message,
                      strlen(control->broken.message));
 }
@@ -121,8 +123,8 @@ static void control_on_data(struct control *control, struct control_peer *peer,
     memcpy(place->bytes, bytes, frame->size);
 }
 
-/* Handles the message of a member that the group is broken. Forwards the reason to all: another
- * member might otherwise see only that this member closed its connection. */
+/* Handles the message of a member that the group is broken. Forwards the reason to all members,
+ * because another member may only see that this member closes its connection. */
 static void control_on_abort(struct control *control, struct control_peer *peer,
                              const struct wire_frame *frame, const uint8_t *bytes)
 {
@@ -130,8 +132,8 @@ static void control_on_abort(struct control *control, struct control_peer *peer,
     if (control->broken.code)
         return;
     uint64_t code = frame->detail & WIRE_ABORT_CODE;
-    uint64_t silent = frame->detail >> WIRE_ABORT_RANK_SHIFT; /* rank + 1 of a silent member; 0:
-                                                               * none */
+    /* rank + 1, or 0: no member was silent */
+    uint64_t silent = frame->detail >> WIRE_ABORT_RANK_SHIFT;
     bool known = code > ERR_NONE && code < ERR_CODES;
     control_send_all(control, WIRE_FRAME_ABORT, control->sequence, frame->detail, bytes,
                      frame->size);

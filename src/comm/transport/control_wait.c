@@ -9,11 +9,12 @@
 #include <string.h>
 
 enum {
-    PING_MS = 1000,       /* interval of pings during a wait */
-    ASK_MS = 20,          /* delay of the first ping if options.waited is set */
-    EXPLANATION_MS = 500, /* how long control_data_failed() waits for a message with the cause */
+    PING_MS = 1000,     /* longest interval of pings during a wait */
+    FIRST_PING_MS = 20, /* delay of the first ping if options.waited is set */
+    /* How long control_data_failed() waits for a message with the cause. */
+    EXPLANATION_MS = 500,
     /* If a wait takes this much longer than requested, this process was suspended. */
-    STOPPED_MS = 200,
+    SUSPENDED_MS = 200,
 };
 
 /* Polls once and handles the control connections that are ready. */
@@ -47,8 +48,9 @@ int control_data_failed(struct control *control, int rank, int errnum, struct er
     return control_broken(control, err);
 }
 
-/* Writes the names of the members that are not known to have reached this call or, if all have, of
- * the member whose data is expected. Writes at most NAMED_MAX names. */
+/* Writes the names of the members that are not known to have reached this call, but at most
+ * NAMED_MAX of them. If all have reached it, writes the name of the member whose data is
+ * expected. */
 static void control_name_missing(const struct control *control, struct buf *text)
 {
     enum { NAMED_MAX = 4 };
@@ -100,8 +102,8 @@ static int control_give_up(struct control *control, struct err *err)
     return control_broken(control, err);
 }
 
-/* Breaks the group because options.stop is set and a member is so late that the call may not end in
- * time. */
+/* Breaks the group because options.stop is set and a member is late: this process must end soon,
+ * but the call may not. */
 static int control_obey_stop(struct control *control, struct err *err)
 {
     _cleanup_buf_ struct buf missing;
@@ -112,6 +114,7 @@ static int control_obey_stop(struct control *control, struct err *err)
     return control_broken(control, err);
 }
 
+/* Whether the member has sent nothing during the last `limit_ms` of the current wait. */
 static bool control_is_silent(const struct control *control, int rank, int64_t now,
                               int64_t limit_ms)
 {
@@ -122,13 +125,13 @@ static bool control_is_silent(const struct control *control, int rank, int64_t n
 }
 
 /* Breaks the group if a member has not answered pings for peer_timeout_ms. */
-static int control_judge_silence(struct control *control, int64_t now, struct err *err)
+static int control_check_silence(struct control *control, int64_t now, struct err *err)
 {
     int64_t limit = control->options.peer_timeout_ms;
     for (int rank = 0; rank < control->options.size; rank++)
         if (control_is_silent(control, rank, now, limit)) {
             control->peers[rank].silent = true;
-            control->accused = rank + 1;
+            control->silent_member = rank + 1;
             control_break(control, ERR_UNAVAILABLE, "lost %s: it has not answered for %g s",
                           control->peers[rank].name, (double)limit / 1000);
             return control_broken(control, err);
@@ -151,9 +154,9 @@ static void control_report_stragglers(struct control *control, int64_t now)
     }
 }
 
-/* Time in which this process was suspended, or got no CPU time, does not count towards the timeouts
- * of the other members. */
-static void control_forgive(struct control *control, int64_t excess_ms)
+/* Moves the start of the current wait and all its times by `excess_ms`. Time in which this process
+ * was suspended, or got no CPU time, does not count towards the timeouts of the other members. */
+static void control_exclude_suspension(struct control *control, int64_t excess_ms)
 {
     if (control->options.peer_timeout_ms && excess_ms > control->options.peer_timeout_ms / 2)
         control->was_stopped = true;
@@ -162,46 +165,48 @@ static void control_forgive(struct control *control, int64_t excess_ms)
     control->idle_since_ms += excess_ms;
     control->pinged_ms += excess_ms;
     control->reported_ms += excess_ms;
+    /* A peer that has sent a message since this process continued keeps its time. */
     for (int i = 0; i < control->options.size; i++)
-        if (control->peers[i].heard_ms <=
-            control->looked_ms) /* no message since this process continued */
+        if (control->peers[i].heard_ms <= control->looked_ms)
             control->peers[i].heard_ms += excess_ms;
     control->looked_ms += excess_ms;
 }
 
-/* Returns whether this process was suspended since `looked_ms`: much more time has passed than the
- * requested `asked_ms`. */
-static bool control_note_stop(struct control *control, int64_t now, int64_t asked_ms)
+/* Returns whether this process was suspended since `looked_ms`: much more time than `requested_ms`
+ * has passed. Sets `looked_ms` to `now`. */
+static bool control_note_suspension(struct control *control, int64_t now, int64_t requested_ms)
 {
-    int64_t excess_ms = now - control->looked_ms - asked_ms;
-    if (excess_ms > STOPPED_MS)
-        control_forgive(control, excess_ms);
+    int64_t excess_ms = now - control->looked_ms - requested_ms;
+    if (excess_ms > SUSPENDED_MS)
+        control_exclude_suspension(control, excess_ms);
     control->looked_ms = now;
-    return excess_ms > STOPPED_MS;
+    return excess_ms > SUSPENDED_MS;
 }
 
+/* Returns the time between the previous pings and the next. The first pings of a call are sent
+ * early if options.waited needs the arrival times of the members. */
 static int64_t control_ping_ms(const struct control *control, bool block)
 {
-    if (block && control->options.waited && !control->asked_ms)
-        return ASK_MS;
+    if (block && control->options.waited && !control->first_ping_ms)
+        return FIRST_PING_MS;
     int64_t often = control->options.peer_timeout_ms / 4;
     return often && often < PING_MS ? often : PING_MS;
 }
 
 /* Polls `count` descriptors once, then checks the timeouts and sends the pings and reports that are
- * due. */
-static int control_poll_and_judge(struct control *control, size_t count, bool block,
+ * due. Without `block`, poll() does not wait. */
+static int control_poll_and_check(struct control *control, size_t count, bool block,
                                   struct err *err)
 {
-    /* Checked only when the call needs to wait: a call that has all its data completes, even if a
-     * member is lost meanwhile. */
+    /* This is checked only when the call needs to wait: a call that has all its data completes,
+     * even if a member is lost meanwhile. */
     if (control->broken.code)
         return control_broken(control, err);
     int64_t now = moment_monotonic_ms();
     if (!control->idle_since_ms)
         control->idle_since_ms = control->pinged_ms = control->reported_ms = control->looked_ms =
             now;
-    (void)control_note_stop(control, now, 0);
+    (void)control_note_suspension(control, now, 0);
     int64_t next = control->pinged_ms + control_ping_ms(control, block),
             deadline = control->idle_since_ms + control->options.timeout_ms;
     if (control->reported_ms + control->options.report_ms < next)
@@ -213,20 +218,20 @@ static int control_poll_and_judge(struct control *control, size_t count, bool bl
     if (!block && control->broken.code)
         return control_broken(control, err);
     now = moment_monotonic_ms();
-    if (control_note_stop(control, now, wait_ms))
+    if (control_note_suspension(control, now, wait_ms))
         return 0;
     if (now >= deadline)
         return control_give_up(control, err);
     if (control->options.stop && *control->options.stop &&
         now - control->idle_since_ms >= control->options.report_ms)
         return control_obey_stop(control, err);
-    int result = control->options.peer_timeout_ms ? control_judge_silence(control, now, err) : 0;
+    int result = control->options.peer_timeout_ms ? control_check_silence(control, now, err) : 0;
     if (result < 0)
         return result;
     if (now >= control->pinged_ms + control_ping_ms(control, block)) {
         control_send_all(control, WIRE_FRAME_PING, control->sequence, 0, NULL, 0);
         control->pinged_ms = now;
-        control->asked_ms = control->asked_ms ? control->asked_ms : now;
+        control->first_ping_ms = control->first_ping_ms ? control->first_ping_ms : now;
     }
     if (now >= control->reported_ms + control->options.report_ms) {
         if (control->options.peer_timeout_ms)
@@ -238,11 +243,11 @@ static int control_poll_and_judge(struct control *control, size_t count, bool bl
     return 0;
 }
 
-/* On failure ends the wait; the time of the wait is attributed to the member that did not
- * arrive. */
+/* Like control_poll_and_check(). On failure also ends the wait, and attributes its time to the late
+ * member. */
 static int control_wait_once(struct control *control, size_t count, bool block, struct err *err)
 {
-    int result = control_poll_and_judge(control, count, block, err);
+    int result = control_poll_and_check(control, count, block, err);
     if (result < 0)
         control_progress(control);
     return result;
@@ -259,10 +264,10 @@ int control_watch(struct control *control, int rank, struct err *err)
     return control_wait_once(control, (size_t)control->options.size, false, err);
 }
 
-void control_forgive_oversleep(struct control *control, int64_t excess_ms)
+void control_note_oversleep(struct control *control, int64_t excess_ms)
 {
-    if (excess_ms > STOPPED_MS)
-        control_forgive(control, excess_ms);
+    if (excess_ms > SUSPENDED_MS)
+        control_exclude_suspension(control, excess_ms);
 }
 
 void control_note_arrival(struct control *control, int rank)
@@ -283,6 +288,6 @@ void control_end_wait(struct control *control)
 void control_progress(struct control *control)
 {
     if (control->idle_since_ms)
-        control_blame(control);
+        control_attribute_wait(control);
     control_end_wait(control);
 }

@@ -1,4 +1,5 @@
-/* Runs the handshake of one connection; see handshake.h. */
+/* Implements the state machine of a handshake, and reads and writes its bytes; see handshake.h. The
+ * messages are handled in handshake_message.c. */
 #include "comm/transport/handshake.h"
 
 #include "base/cleanup.h"
@@ -86,8 +87,8 @@ static int handshake_broken_error(struct handshake *handshake, int errnum, struc
     return err_set(err, ERR_UNAVAILABLE, "%s", socket_reason(errnum));
 }
 
-/* Reads until `in` has `wanted` bytes. Never reads more, because the bytes after the handshake
- * belong to the next owner of the connection. */
+/* Reads until `in` has `wanted` bytes, or until no more bytes are available. Never reads more,
+ * because the bytes after the handshake belong to the next owner of the connection. */
 static int handshake_fill(struct handshake *handshake, size_t wanted, struct err *err)
 {
     while (handshake->in.size < wanted) {
@@ -103,7 +104,8 @@ static int handshake_fill(struct handshake *handshake, size_t wanted, struct err
     return 0;
 }
 
-/* Reads one whole message if it has arrived. The head of a message has its size. */
+/* Reads one message. Sets *ret_whole to whether all of it has arrived. The head of a message has
+ * its size. */
 static int handshake_read_message(struct handshake *handshake, bool *ret_whole, size_t *ret_size,
                                   struct err *err)
 {

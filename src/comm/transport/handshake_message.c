@@ -141,7 +141,7 @@ static int message_on_proof(struct handshake *handshake, const uint8_t *bytes, s
 
 int handshake_message_accepted(struct handshake *handshake, bool connector, struct err *err)
 {
-    const struct tls_psk *encryption = handshake->identity->encryption;
+    const struct tls_stream_context *encryption = handshake->identity->encryption;
     if (!encryption) {
         handshake->state = HANDSHAKE_DONE;
         return 0;

@@ -5,7 +5,7 @@
 
 #include "comm/transport/handshake.h"
 
-/* Whether a handshake in this state waits for a message of the peer. */
+/* Whether a handshake in this state reads a message of the peer. */
 bool handshake_message_awaited(enum handshake_state state);
 
 /* Handles one whole message. handshake_message_awaited() must be true. Fails like
@@ -13,7 +13,8 @@ bool handshake_message_awaited(enum handshake_state state);
 int handshake_message_take(struct handshake *handshake, const uint8_t *bytes, size_t size,
                            struct err *err);
 
-/* Acceptor: answers the hello in handshake->hello with a welcome or a rejection. */
+/* Acceptor: answers the hello in handshake->hello with a welcome or a rejection. A rejection is
+ * sent at once, and fails with ERR_FORBIDDEN. */
 int handshake_message_answer_hello(struct handshake *handshake, struct err *err);
 
 /* Called when both sides have authenticated and accepted each other. Starts TLS if the connection

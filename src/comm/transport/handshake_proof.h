@@ -7,10 +7,12 @@
 #include "comm/transport/handshake.h"
 #include "tls/tls.h"
 
-/* Computes the acceptor's proof into its welcome. The proof covers the rest of the welcome. */
+/* Writes the acceptor's proof into welcome->mac. The proof covers the hello and the rest of the
+ * welcome. */
 void handshake_proof_welcome(const struct handshake *handshake, struct wire_welcome *welcome);
 
-/* Computes the connector's proof. The proof covers the whole welcome in `handshake`. */
+/* Computes the connector's proof. The proof covers the hello and the whole welcome in
+ * `handshake`. */
 void handshake_proof_connector(const struct handshake *handshake, uint8_t mac[SECRET_MAC_SIZE]);
 
 /* Computes the pre-shared key of the TLS session. The caller must wipe `key` after use. */

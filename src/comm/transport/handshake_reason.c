@@ -19,12 +19,13 @@ const char *handshake_reason_text(enum wire_verdict verdict)
                                 "flags",
         [WIRE_WRONG_SECRET] = "it does not know this task's job secret: give all tasks the same "
                               "TRAINYARD_JOB_SECRET",
-        [WIRE_WRONG_TASK] = "it is another task than this address stands for: two addresses lead "
-                            "to one process",
-        [WIRE_OTHER_ENCRYPTION] = "only one of it and this task encrypts: give all tasks --encrypt "
-                                  "(TRAINER_ENCRYPT), or none",
+        [WIRE_WRONG_TASK] = "the connection was meant for another task: two addresses lead to the "
+                            "same process",
+        [WIRE_OTHER_ENCRYPTION] =
+            "only one of the two tasks encrypts its connections: give all tasks "
+            "--encrypt (TRAINER_ENCRYPT), or none",
     };
-    return (unsigned)verdict < WIRE_VERDICTS ? TEXTS[verdict] : "for an unknown reason";
+    return (unsigned)verdict < WIRE_VERDICTS ? TEXTS[verdict] : "unknown reason";
 }
 
 void handshake_reason_other_shape(const struct handshake *handshake,
@@ -35,7 +36,7 @@ void handshake_reason_other_shape(const struct handshake *handshake,
     if (own && handshake->peer_shape_text &&
         shape_text_difference(own, handshake->peer_shape_text, difference, sizeof(difference)))
         snprintf(text, HANDSHAKE_REASON_MAX,
-                 "its options differ: %s; start all tasks with the same", difference);
+                 "its options differ: %s; start all tasks with the same options", difference);
     else
         str_copy(text, HANDSHAKE_REASON_MAX, handshake_reason_text(WIRE_OTHER_SHAPE));
 }

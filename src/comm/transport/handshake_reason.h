@@ -5,10 +5,10 @@
 
 #include "comm/transport/handshake.h"
 
-/* Returns the verdict as the end of a sentence: "it belongs to another job …". */
+/* Returns the reason as a clause about the peer: "it belongs to another job …". */
 const char *handshake_reason_text(enum wire_verdict verdict);
-/* Writes the text for WIRE_OTHER_SHAPE. If both shape texts are known, the text names the options
- * that differ. */
+/* Writes the text for WIRE_OTHER_SHAPE. If both shape texts are known and differ, the text names
+ * options that differ. */
 enum { HANDSHAKE_REASON_MAX = 640 };
 void handshake_reason_other_shape(const struct handshake *handshake,
                                   char text[HANDSHAKE_REASON_MAX]);

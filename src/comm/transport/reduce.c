@@ -1,5 +1,5 @@
-/* Sums of floats and conversion to bfloat16; see reduce.h. The loops are written so that the
- * compiler vectorises them for every instruction set that this file is built for. The sum of an
+/* Implements sums of floats and conversion to bfloat16; see reduce.h. The loops are written so that
+ * the compiler vectorises them for every instruction set that this file is built for. The sum of an
  * element does not depend on the vector width. */
 #include "comm/transport/reduce.h"
 

@@ -1,5 +1,5 @@
-/* Resolves a host name without blocking; see resolve.h. The caller and the thread share the struct;
- * the last of the two frees it. */
+/* Implements the lookup of a host name in a thread; see resolve.h. The caller and the thread share
+ * the struct; the last owner frees it. */
 #include "comm/transport/resolve.h"
 
 #include "base/mem.h"
@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 struct resolve {
-    atomic_int owners;
+    atomic_int owners; /* 2 while the caller and the thread use the struct */
     atomic_bool done;
-    int event;
+    int event; /* eventfd for resolve_fd(); -1: not available */
     int error; /* 0, or an EAI_* code of getaddrinfo() */
     struct addrinfo *addresses;
     char port[8];

@@ -11,20 +11,23 @@
 
 struct resolve;
 
+/* Starts to look up a name. Never fails: a lookup that cannot be started ends like one that gets no
+ * answer. The caller frees the result with resolve_free(). */
 struct resolve *resolve_new(const char *host, int port);
-struct resolve *resolve_free(struct resolve *resolve); /* NULL-safe; returns NULL; the thread may
-                                                        * still run */
+/* NULL-safe; returns NULL. The thread of the lookup may still run. */
+struct resolve *resolve_free(struct resolve *resolve);
 DEFINE_CLEANUP(resolve)
 
-/* Returns a descriptor that becomes readable when the lookup is done. The resolve owns it. */
+/* Returns a descriptor that becomes readable when the lookup is done, or -1 if the lookup could not
+ * be started and is done already. The caller must not close it. */
 int resolve_fd(const struct resolve *resolve);
 bool resolve_done(const struct resolve *resolve);
 
-/* Only after resolve_done(): returns the addresses, or NULL and the reason as text in *ret_reason.
- * The addresses stay valid until resolve_free(). */
+/* Must be called only after resolve_done(). Returns the addresses, or NULL and the reason as text
+ * in *ret_reason. The addresses stay valid until resolve_free(). */
 const struct addrinfo *resolve_addresses(const struct resolve *resolve, const char **ret_reason);
 
-/* Only after resolve_done(): whether a name server answered that no such name exists. */
+/* Must be called only after resolve_done(). Whether the name does not exist. */
 bool resolve_is_unknown(const struct resolve *resolve);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reads the job secret and computes proofs of it; see secret.h. */
+/* Implements the job secret and proofs of it; see secret.h. */
 #include "comm/transport/secret.h"
 
 #include "base/mem.h"
@@ -28,9 +28,14 @@ int secret_from_environment(struct buf *ret, struct err *err)
     } else {
         return 0;
     }
+    if (ret->size == 0 && text)
+        return err_set(err, ERR_INVALID,
+                       "TRAINYARD_JOB_SECRET is empty: set it to the job secret, or unset it");
     if (ret->size == 0)
-        return err_set(err, ERR_INVALID, "%s: the job secret is empty: set it or leave it out",
-                       text ? "TRAINYARD_JOB_SECRET" : path);
+        return err_set(err, ERR_INVALID,
+                       "the job secret file '%s' is empty: write the job secret to it, or unset "
+                       "TRAINYARD_JOB_SECRET_FILE",
+                       path);
     return 0;
 }
 

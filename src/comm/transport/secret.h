@@ -1,6 +1,6 @@
 /* Reads the job secret, and computes proofs (HMAC-SHA-256) that a process knows it. A proof does
  * not reveal the secret. Without a secret, the proofs only separate jobs that connect by mistake;
- * they do not stop an attacker. Called by rendezvous, handshake, shm and ps. */
+ * they do not stop an attacker. Called by formation, rendezvous, handshake, shm and ps. */
 #ifndef TRAINYARD_COMM_TRANSPORT_SECRET_H
 #define TRAINYARD_COMM_TRANSPORT_SECRET_H
 
@@ -13,10 +13,12 @@
 
 enum { SECRET_MAC_SIZE = 32, SECRET_MAX = 4096 };
 
-/* Reads TRAINYARD_JOB_SECRET, or else the file named by TRAINYARD_JOB_SECRET_FILE without its last
- * line end. The result is empty if neither is set. Fails if the secret is set but empty. */
+/* Reads TRAINYARD_JOB_SECRET, or else the file named by TRAINYARD_JOB_SECRET_FILE without the line
+ * ends at its end. Leaves *ret empty if neither is set. Fails if the secret is empty or has more
+ * than SECRET_MAX bytes. */
 int secret_from_environment(struct buf *ret, struct err *err);
 
+/* Computes the SHA-256 of the data. */
 void secret_hash(const void *data, size_t size, uint8_t ret[SECRET_MAC_SIZE]);
 
 /* Computes the HMAC of the label and two pieces of data. Each purpose has its own label, so that a
@@ -24,6 +26,7 @@ void secret_hash(const void *data, size_t size, uint8_t ret[SECRET_MAC_SIZE]);
 void secret_mac(const char *key, size_t key_size, const char *label, const void *first,
                 size_t first_size, const void *second, size_t second_size,
                 uint8_t ret[SECRET_MAC_SIZE]);
+/* Compares two HMACs in constant time. */
 bool secret_mac_equal(const uint8_t a[SECRET_MAC_SIZE], const uint8_t b[SECRET_MAC_SIZE]);
 
 #endif

@@ -1,4 +1,4 @@
-/* Compares the shape texts of two tasks; see shape_text.h. */
+/* Implements the comparison of shape texts; see shape_text.h. */
 #include "comm/transport/shape_text.h"
 
 #include <stdio.h>
@@ -12,6 +12,7 @@ struct shape_line {
     int name_size, value_size;
 };
 
+/* Reads the line at *at and moves *at to the next line. Returns false at the end of the text. */
 static bool shape_text_next(const char **at, struct shape_line *ret)
 {
     if (!**at)
@@ -45,6 +46,8 @@ static int shape_text_clip(int size)
     return size < PART_MAX ? size : PART_MAX;
 }
 
+/* Appends a difference. `there` or `here` is NULL if only the other task has the option. `count` is
+ * the number of differences before. */
 static void shape_text_append(char *text, size_t size, size_t count, const struct shape_line *there,
                               const struct shape_line *here)
 {

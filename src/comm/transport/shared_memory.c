@@ -41,7 +41,7 @@ int shared_memory_new(const char *name, size_t size, struct shared_memory **ret,
     int fd;
     void *at;
     if (size == 0)
-        return err_set(err, ERR_INVALID, "shared memory of no bytes");
+        return err_set(err, ERR_INVALID, "shared memory must have at least 1 byte");
     int result = shared_memory_create_fd(name, size, NULL, &fd, &at, err);
     if (result < 0)
         return result;
@@ -70,7 +70,7 @@ int shared_memory_renew(struct shared_memory *memory, struct err *err)
         return result;
     close(memory->fd);
     memory->fd = fd;
-    memory->handed = false;
+    memory->was_shared = false;
     return 0;
 }
 
@@ -80,9 +80,9 @@ int shared_memory_populate(struct shared_memory *memory, struct err *err)
     int failed = 0;
     if (madvise(memory->at, memory->size, MADV_POPULATE_WRITE) < 0)
         failed = errno == EINVAL ? posix_fallocate(memory->fd, 0, (off_t)memory->size) : errno;
-    return failed
-               ? err_set_errno(err, failed, "cannot get %zu bytes of shared memory", memory->size)
-               : 0;
+    return failed ? err_set_errno(err, failed, "cannot allocate %zu bytes of shared memory",
+                                  memory->size)
+                  : 0;
 }
 
 int shared_memory_map_peer(int fd, size_t size, void **ret, struct err *err)
@@ -92,11 +92,11 @@ int shared_memory_map_peer(int fd, size_t size, void **ret, struct err *err)
     if (fstat(fd, &stat) < 0 || seals < 0)
         return err_set_errno(err, errno, "a peer's descriptor is not shared memory");
     if (!(seals & F_SEAL_SHRINK) || (size_t)stat.st_size < size)
-        return err_set(err, ERR_INVALID,
-                       "a peer's shared memory has %lld bytes and %s, where %zu bytes that cannot "
-                       "shrink are needed",
-                       (long long)stat.st_size,
-                       seals & F_SEAL_SHRINK ? "cannot shrink" : "can shrink", size);
+        return err_set(
+            err, ERR_INVALID,
+            "a peer's shared memory has %lld bytes and %s, but it must have at least %zu "
+            "bytes and a fixed size",
+            (long long)stat.st_size, seals & F_SEAL_SHRINK ? "cannot shrink" : "can shrink", size);
     void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
     if (at == MAP_FAILED)
         return err_set_errno(err, errno, "cannot map %zu bytes of a peer's shared memory", size);

@@ -1,4 +1,4 @@
-/* Sets up TCP sockets for the members of a group; see socket.h. */
+/* Implements TCP sockets for the members of a group; see socket.h. */
 #include "comm/transport/socket.h"
 
 #include "base/cleanup.h"
@@ -81,7 +81,7 @@ int socket_listen(int port, bool ipv6, int backlog, int *ret_fd, struct err *err
         int errnum = errno;
         if (errnum == EADDRINUSE)
             return err_set(err, ERR_UNAVAILABLE,
-                           "cannot listen on port %d: another process on this machine has it; "
+                           "cannot listen on port %d: another process on this machine uses it; "
                            "give each task its own port",
                            port);
         return err_set_errno(err, errnum, "cannot listen on port %d", port);

@@ -36,9 +36,9 @@ size_t transfer_cursor_run(const struct transfer_cursor *cursor)
 {
     if (cursor->position >= cursor->total)
         return 0;
-    size_t in_turn = cursor->stripe - cursor->position % cursor->stripe;
+    size_t in_stripe = cursor->stripe - cursor->position % cursor->stripe;
     size_t in_piece = cursor_piece_size(cursor, cursor->piece) - (cursor->position - cursor->start);
-    return in_turn < in_piece ? in_turn : in_piece;
+    return in_stripe < in_piece ? in_stripe : in_piece;
 }
 
 char *transfer_cursor_at(const struct transfer_cursor *cursor)

@@ -1,4 +1,5 @@
-/* The list of transports; see transport.h. A new transport adds its row here. */
+/* Implements the choice of a transport from the list of all transports; see transport.h. A new
+ * transport adds its row here. */
 #include "comm/transport/transport.h"
 
 #include "base/mem.h"

@@ -8,7 +8,7 @@
 
 static const uint8_t MAGIC[4] = {'T', 'Y', 'C', 'M'};
 
-/* Each put or get function advances *at by the bytes that it wrote or read. */
+/* Each put or get function advances *at behind the bytes that it writes or reads. */
 static void wire_put16(uint8_t **at, uint16_t value)
 {
     value = htole16(value);
@@ -62,9 +62,9 @@ static void wire_get_bytes(const uint8_t **at, void *data, size_t size)
     *at += size;
 }
 
-/* All versions of the protocol have this head, so that a peer can detect another version. After
- * the magic it has 8 bits of version and 24 bits of size. 16 bits of size would be too few: a
- * verdict may contain the addresses of all members of a large group. */
+/* Writes the head, which all versions of the protocol have, so that a peer can detect another
+ * version. After the magic it has 8 bits of version and 24 bits of size. 16 bits of size would be
+ * too few: a verdict may contain the addresses of all members of a large group. */
 static void wire_put_head(uint8_t **at, size_t size)
 {
     wire_put_bytes(at, MAGIC, sizeof(MAGIC));
@@ -80,13 +80,15 @@ int wire_head_decode(const uint8_t head[WIRE_HEAD_SIZE], uint16_t *ret_version, 
     uint32_t word = wire_get32(&at);
     size_t size = word >> 8;
     if (size < WIRE_HEAD_SIZE || size > WIRE_MESSAGE_MAX)
-        return err_set(err, ERR_BAD_REQUEST, "it announces a message of %zu bytes", size);
+        return err_set(err, ERR_BAD_REQUEST,
+                       "it announces a message of %zu bytes, which is not a valid size", size);
     *ret_version = word & 0xff;
     *ret_size = size;
     return 0;
 }
 
-/* Checks the head. `expected` is the size of the message in this version. */
+/* Checks the head and moves *at behind it. `expected` is the size of the message in this version.
+ * `what` is the name of the message, for errors. */
 static int wire_check_head(const uint8_t **at, size_t size, size_t expected, const char *what,
                            struct err *err)
 {
@@ -239,8 +241,8 @@ int wire_verdict_decode(const uint8_t *bytes, size_t size, size_t capacity,
         return result;
     size_t count = wire_get32(&bytes);
     if (count > capacity || size != WIRE_VERDICT_SIZE + count * WIRE_ADDRESS_SIZE)
-        return err_set(err, ERR_BAD_REQUEST, "its verdict names %zu addresses in %zu bytes", count,
-                       size);
+        return err_set(err, ERR_BAD_REQUEST,
+                       "its verdict has %zu bytes, which do not fit %zu addresses", size, count);
     for (size_t i = 0; i < count; i++) {
         wire_get_bytes(&bytes, ret_addresses[i].ip, sizeof(ret_addresses[i].ip));
         ret_addresses[i].port = wire_get16(&bytes);
@@ -261,8 +263,9 @@ size_t wire_shape_text_encode(const char *shape_text, uint8_t *bytes)
 int wire_shape_text_decode(const uint8_t *bytes, size_t size, char **ret, struct err *err)
 {
     if (size < WIRE_HEAD_SIZE || size > WIRE_HEAD_SIZE + WIRE_SHAPE_TEXT_MAX)
-        return err_set(err, ERR_BAD_REQUEST, "its shape text has %zu bytes", size);
-    int result = wire_check_head(&bytes, size, size, "shape text", err);
+        return err_set(err, ERR_BAD_REQUEST,
+                       "its list of options has %zu bytes, which is not a valid size", size);
+    int result = wire_check_head(&bytes, size, size, "list of options", err);
     if (result < 0)
         return result;
     char *text = mem_strndup((const char *)bytes, size - WIRE_HEAD_SIZE);

@@ -1,4 +1,4 @@
-/* Passes file descriptors to another process; see descriptors.h. */
+/* Implements the passing of file descriptors; see descriptors.h. */
 #include "comm/transport/shm/descriptors.h"
 
 #include "base/moment.h"
@@ -23,7 +23,7 @@ int descriptors_send(int link, const int *fds, int count, struct err *err)
     head->cmsg_len = CMSG_LEN((size_t)count * sizeof(int));
     memcpy(CMSG_DATA(head), fds, (size_t)count * sizeof(int));
     if (sendmsg(link, &message, MSG_NOSIGNAL) < 0)
-        return err_set_errno(err, errno, "cannot pass a descriptor");
+        return err_set_errno(err, errno, "cannot send a file descriptor");
     return 0;
 }
 
@@ -32,15 +32,14 @@ static int descriptors_wait(int link, int64_t deadline, struct err *err)
     struct pollfd ready = {.fd = link, .events = POLLIN};
     for (;;) {
         int64_t left = deadline - moment_monotonic_ms();
-        int result =
-            poll(&ready, 1, left > 0 ? (int)left : 0); /* poll() also runs after the deadline,
-                                                        * because the message may have arrived */
+        /* poll() also runs after the deadline, because the message may have arrived. */
+        int result = poll(&ready, 1, left > 0 ? (int)left : 0);
         if (result > 0)
             return 0;
         if (result == 0)
-            return err_set(err, ERR_TIMEOUT, "no descriptor arrived in time");
+            return err_set(err, ERR_TIMEOUT, "no file descriptor arrived in time");
         if (errno != EINTR)
-            return err_set_errno(err, errno, "cannot wait for a descriptor");
+            return err_set_errno(err, errno, "cannot wait for a file descriptor");
     }
 }
 
@@ -56,7 +55,7 @@ int descriptors_receive(int link, int64_t deadline, int *ret_fds, int count, str
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = space, .msg_controllen = sizeof(space)};
     ssize_t got = recvmsg(link, &message, MSG_CMSG_CLOEXEC);
     if (got <= 0)
-        return err_set(err, ERR_UNAVAILABLE, "the connection for descriptors is closed");
+        return err_set(err, ERR_UNAVAILABLE, "the connection for file descriptors is closed");
     int fds[DESCRIPTORS_MAX], have = 0;
     struct cmsghdr *head = CMSG_FIRSTHDR(&message);
     if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS) {
@@ -69,5 +68,5 @@ int descriptors_receive(int link, int64_t deadline, int *ret_fds, int count, str
     }
     for (int i = 0; i < have; i++)
         close(fds[i]);
-    return err_set(err, ERR_INTERNAL, "received %d descriptors instead of %d", have, count);
+    return err_set(err, ERR_INTERNAL, "received %d file descriptors instead of %d", have, count);
 }

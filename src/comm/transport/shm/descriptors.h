@@ -9,10 +9,13 @@
 
 enum { DESCRIPTORS_MAX = 128 }; /* limit per message; that of the kernel is 253 */
 
+/* Sends `count` descriptors, at most DESCRIPTORS_MAX, in one message. Does not block. The caller
+ * keeps its descriptors. */
 int descriptors_send(int link, const int *fds, int count, struct err *err);
 
-/* Receives exactly `count` descriptors in one message, before `deadline` (monotonic, ms). If
- * another number arrives, closes them and fails. Also fails if `link` is closed or -1. */
+/* Receives exactly `count` descriptors in one message. Waits until `deadline` (monotonic, ms). If
+ * another number arrives, closes them and fails. Also fails if `link` is closed or -1. The caller
+ * closes the descriptors in ret_fds. */
 int descriptors_receive(int link, int64_t deadline, int *ret_fds, int count, struct err *err);
 
 #endif

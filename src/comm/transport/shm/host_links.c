@@ -1,4 +1,4 @@
-/* Finds the members that share a machine, and passes descriptors between them; see host_links.h. */
+/* Implements the connections between the members of one host; see host_links.h. */
 #include "comm/transport/shm/host_links.h"
 
 #include "base/mem.h"
@@ -23,13 +23,13 @@ _Static_assert((int)TRANSPORT_HOST_MAX <= (int)DESCRIPTORS_MAX,
 
 static const char PEERS_DIR[] = "/run/trainyard/peers";
 
-/* The card that each member sends to all others. It consists of bytes only, so that byte order does
+/* The data that each member sends to all others. It consists of bytes only, so that byte order does
  * not matter. */
 struct host_card {
-    char host[HOST_NAME_SIZE]; /* boot id and pretended host name; "": shares memory with no
-                                * member */
-    uint8_t token[TOKEN_SIZE]; /* token that members must send when they connect */
-    char name[40];             /* name of the Unix socket; '@' at the start: an abstract socket */
+    /* Boot id and pretended host name; "": this member shares memory with no other. */
+    char host[HOST_NAME_SIZE];
+    uint8_t token[TOKEN_SIZE]; /* what members must send when they connect to this member */
+    char name[40]; /* name of the Unix socket; with '@' at the start, an abstract socket */
 };
 
 /* The first message of a member on the connection to its leader. */
@@ -44,6 +44,7 @@ static const char *host_peers_dir(void)
     return str_is_empty(dir) ? PEERS_DIR : dir;
 }
 
+/* Returns false if the path of the socket is too long. */
 static bool host_socket_address(const char *name, struct sockaddr_un *ret, socklen_t *ret_size)
 {
     *ret = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -71,7 +72,7 @@ static void host_socket_unlink(const char *name)
         (void)unlink(address.sun_path);
 }
 
-/* Returns 0 or an errno. */
+/* Listens on the Unix socket `name`. Returns 0 or a positive errno. */
 static int host_listen_at(const char *name, int *ret_fd)
 {
     struct sockaddr_un address;
@@ -130,10 +131,10 @@ void host_links_find(struct host_links *links, const char *const *hosts, int siz
             if (strncmp(hosts[j], hosts[i], HOST_NAME_SIZE) == 0)
                 links->leaders[i] = links->leaders[j];
     }
-    links->count = links->wanted = 0;
+    links->count = links->on_machine = 0;
     for (int i = 0; i < size; i++)
-        links->wanted += links->leaders[i] == links->leaders[rank];
-    if (links->wanted > TRANSPORT_HOST_MAX)
+        links->on_machine += links->leaders[i] == links->leaders[rank];
+    if (links->on_machine > TRANSPORT_HOST_MAX)
         (err_set)(&links->failure, ERR_UNSUPPORTED,
                   "more than %d members on one host cannot share memory", TRANSPORT_HOST_MAX);
     for (int i = 0; i < size; i++) {
@@ -160,17 +161,17 @@ static int host_connect_leader(struct host_links *links, const struct host_card 
     memcpy(hello.token, leader->token, sizeof(hello.token));
     if (memchr(leader->name, '\0', sizeof(leader->name)) == NULL || strchr(leader->name, '/') ||
         !host_socket_address(leader->name, &address, &size))
-        return err_set(err, ERR_INVALID, "the name of its Unix socket is invalid");
+        return err_set(err, ERR_INVALID, "another member sent an invalid name of its Unix socket");
     _cleanup_fd_ int fd = host_socket_new();
     if (fd < 0 || connect(fd, (struct sockaddr *)&address, size) < 0 ||
         send(fd, &hello, sizeof(hello), MSG_NOSIGNAL) != sizeof(hello))
-        return err_set_errno(err, errno, "cannot reach its Unix socket");
+        return err_set_errno(err, errno, "cannot connect to the Unix socket of another member");
     links->links[0] = TAKE_FD(fd);
     return 0;
 }
 
-/* All members have connected and sent their hello before this call, so a connection without a hello
- * is rejected. */
+/* Accepts the members of the host. They have connected and sent their hello before this call, so a
+ * connection without a hello is rejected. */
 static int host_accept_members(struct host_links *links, int listener, const struct host_card *self,
                                struct err *err)
 {
@@ -191,8 +192,10 @@ static int host_accept_members(struct host_links *links, int listener, const str
             close(fd);
         }
     }
-    return missing ? err_set(err, ERR_UNAVAILABLE, "%d of its members did not connect", missing)
-                   : 0;
+    return missing
+               ? err_set(err, ERR_UNAVAILABLE,
+                         "%d members on this machine did not connect to the Unix socket", missing)
+               : 0;
 }
 
 static void host_close_links(struct host_links *links)
@@ -227,8 +230,8 @@ int host_links_agree(struct host_links *links, struct control *control, bool yes
     return 0;
 }
 
-/* Exchanges the cards of all members, connects each member to its leader, and informs all members
- * of the group about hosts that failed. */
+/* A collective call: exchanges the cards of all members, connects each member to its leader, and
+ * informs all members of the group about hosts that failed. */
 static int host_find_members(struct host_links *links, struct control *control,
                              const struct host_card *self, int listener, struct err *err)
 {
@@ -250,7 +253,8 @@ static int host_find_members(struct host_links *links, struct control *control,
     result = host_links_agree(links, control, connected == 0, err);
     if (result == 0 && links->count > 1 && is_leader &&
         host_accept_members(links, listener, self, &links->failure) < 0)
-        host_close_links(links); /* the members of the host detect this at once */
+        /* the other members of the host detect this at the next exchange of descriptors */
+        host_close_links(links);
     return result;
 }
 

@@ -1,4 +1,4 @@
-/* Opens the shared memory transport and shares memory; see transport.h and shm_private.h. */
+/* Implements the shared memory transport except its barriers; see transport.h and shm_private.h. */
 #include "comm/transport/shm/shm_private.h"
 
 #include "base/mem.h"
@@ -8,17 +8,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum {
-    SPIN_NS = 20 * 1000
-}; /* a wait spins this long, then sleeps, because other processes need
-    * the cores */
+/* A wait spins this long, then sleeps, because other processes need the cores. */
+enum { SPIN_NS = 20 * 1000 };
 
 static const size_t SEGMENT_SIZE = SHM_PROGRESS_SIZE + (size_t)SHM_SLOTS * TRANSPORT_SLOT_SIZE;
 
 static void *shm_slot(const struct transport *transport, int index, int barriers_ago)
 {
     const struct shm *shm = (const struct shm *)transport;
-    size_t slot = (shm->turn + SHM_SLOTS - (size_t)barriers_ago) % SHM_SLOTS;
+    size_t slot = (shm->slot + SHM_SLOTS - (size_t)barriers_ago) % SHM_SLOTS;
     return shm->segments[index] + SHM_PROGRESS_SIZE + slot * TRANSPORT_SLOT_SIZE;
 }
 
@@ -37,12 +35,14 @@ static void *shm_peer_memory(const struct transport *transport, size_t memory, i
     return NULL;
 }
 
-/* Passes the descriptor of `own` to the other members of the host, and maps their memory. */
+/* Passes the descriptor of `own` to the other members of the host, and maps their memory. ret_at
+ * has the mappings by index on the host. On failure some may be set: the caller calls
+ * shm_unmap_peers(). */
 static int shm_map_peers(struct shm *shm, struct shared_memory *own, void **ret_at, struct err *err)
 {
     struct host_links *host = shm->host;
     int fds[TRANSPORT_HOST_MAX];
-    own->handed = true;
+    own->was_shared = true;
     int result = host_links_swap(host, own->fd, fds, err);
     if (result < 0)
         return result;
@@ -63,7 +63,8 @@ static void shm_unmap_peers(void **at, const struct shared_memory *own)
             munmap(at[i], own->size);
 }
 
-/* Returns how long a wait spins: 0 unless every member of the host has a core. */
+/* Returns how long a wait spins: 0 if this process may use fewer cores than the host has
+ * members. */
 static int64_t shm_spin_time(int members)
 {
     cpu_set_t cores;
@@ -79,11 +80,11 @@ static int shm_create_segment(struct shm *shm, struct err *err)
     return result == 0 ? shared_memory_populate(shm->segment, err) : result;
 }
 
-/* The first host_links_agree() waits for late members with the group's usual timeout, until all
- * members have created their segment. Only then do the members of a host exchange descriptors. The
- * exchange has a short deadline,
- * because this member does not answer pings meanwhile. A second agreement tells all members whether
- * the exchange worked. */
+/* Creates the segment of this member and maps the segments of the others. The first
+ * host_links_agree() waits for late members with the group's usual timeout, until all members have
+ * created their segment. Only then do the members of a host exchange descriptors. The exchange has
+ * a short deadline, because a member does not answer pings meanwhile. The second agreement tells
+ * all members whether the exchange succeeded. */
 static int shm_share_segments(struct shm *shm, struct err *err)
 {
     struct host_links *host = shm->host;
@@ -96,17 +97,17 @@ static int shm_share_segments(struct shm *shm, struct err *err)
     return host_links_agree(host, shm->control, yes, err);
 }
 
-/* Reports why this member does not share memory although others run on its machine. */
+/* Reports that this member does not share memory although others run on its machine, and why. */
 static void shm_report_failure(const struct shm *shm)
 {
-    int wanted = shm->host->wanted;
+    int on_machine = shm->host->on_machine;
     const char *reason = shm->host->failure.code ? shm->host->failure.message
                                                  : "another member could not share its memory";
-    if (wanted > 1 && shm->host->count == 1)
+    if (on_machine > 1 && shm->host->count == 1)
         control_report(shm->control,
-                       "cannot share memory with %d other member%s on this machine (%s): uses TCP "
+                       "cannot share memory with %d other member%s on this machine (%s): using TCP "
                        "instead, which is slower",
-                       wanted - 1, wanted == 2 ? "" : "s", reason);
+                       on_machine - 1, on_machine == 2 ? "" : "s", reason);
 }
 
 static void shm_close(struct transport *transport)
@@ -148,10 +149,9 @@ static int shm_open_host(const struct transport_config *config, struct transport
     return 0;
 }
 
-/* Sets *ret_all to whether every member of this host voted yes. Every member of the group must
- * call this, also on other hosts, because each call gets the next number of the group, which must
- * be the same on all members. */
-static int shm_ask_host(struct shm *shm, bool yes, bool *ret_all, struct err *err)
+/* Sets *ret_all to whether every member of this host voted yes. A collective call, because all
+ * members of the group must count the same calls. */
+static int shm_vote(struct shm *shm, bool yes, bool *ret_all, struct err *err)
 {
     int size = control_size(shm->control);
     _cleanup_free_ uint8_t *all = mem_calloc((size_t)size, 1);
@@ -165,15 +165,18 @@ static int shm_ask_host(struct shm *shm, bool yes, bool *ret_all, struct err *er
     return result;
 }
 
+/* Fails without setting `err` if no other member is on this host. */
 static int shm_prepare_share(struct shm *shm, struct shared_memory *memory, struct err *err)
 {
     if (shm->memory_count == TRANSPORT_SHARED_MAX)
-        return err_set(err, ERR_UNSUPPORTED, "%d memories are shared already, which is the limit",
+        return err_set(err, ERR_UNSUPPORTED,
+                       "%d memory regions are shared already, which is the limit",
                        TRANSPORT_SHARED_MAX);
     return shm->host->count > 1 ? shared_memory_populate(memory, err) : -ERR_UNSUPPORTED;
 }
 
-/* Shares `memory` in the same steps as shm_share_segments(). */
+/* Shares `memory` in the same steps as shm_share_segments(): a vote, the exchange, and a second
+ * vote. */
 static int shm_share(struct transport *transport, struct shared_memory *memory, struct err *err)
 {
     struct shm *shm = (struct shm *)transport;
@@ -181,11 +184,11 @@ static int shm_share(struct transport *transport, struct shared_memory *memory, 
     struct err failure = ERR_INIT;
     int mapped = shm_prepare_share(shm, memory, &failure);
     bool all = false;
-    int result = shm_ask_host(shm, mapped == 0, &all, err);
+    int result = shm_vote(shm, mapped == 0, &all, err);
     if (result == 0 && all)
         mapped = shm_map_peers(shm, memory, shared.at, &failure);
     if (result == 0)
-        result = shm_ask_host(shm, all && mapped == 0, &all, err);
+        result = shm_vote(shm, all && mapped == 0, &all, err);
     if (result == 0 && all)
         shm->memories[shm->memory_count++] = shared;
     else

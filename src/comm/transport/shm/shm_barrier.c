@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 enum {
-    SLEEP_MS = 10, /* interval between two checks of the control connections */
-    /* A longer wait may be a difference between the clocks of two time namespaces. */
+    SLEEP_MS = 10, /* longest interval between two checks of the control connections */
+    /* A longer difference between two clocks may have another cause than a wait: see
+     * shm_count_wait(). */
     SURE_NS = 1000 * 1000,
 };
 
@@ -58,6 +59,7 @@ static void shm_note_arrivals(struct shm *shm)
             control_note_arrival(shm->control, shm->host->ranks[i]);
 }
 
+/* Waits until member `index` of the host has reached the current barrier of this member. */
 static int shm_await(struct shm *shm, int index, struct err *err)
 {
     static const struct timespec NAP = {.tv_nsec = SLEEP_MS * 1000 * 1000};
@@ -72,7 +74,7 @@ static int shm_await(struct shm *shm, int index, struct err *err)
         if (!shm_has_reached(progress, shm->barriers))
             woken = shm_futex(&progress->barriers, FUTEX_WAIT, reached, &NAP);
         atomic_fetch_sub(&progress->sleepers, 1);
-        control_forgive_oversleep(shm->control, moment_monotonic_ms() - began - SLEEP_MS);
+        control_note_oversleep(shm->control, moment_monotonic_ms() - began - SLEEP_MS);
         if (shm_has_reached(progress, shm->barriers))
             return 0;
         if (woken == 0)
@@ -89,7 +91,7 @@ int shm_barrier(struct transport *transport, struct err *err)
     struct shm *shm = (struct shm *)transport;
     struct shm_progress *own = shm_progress_of(shm, shm->host->index);
     shm->barriers++;
-    shm->turn = (shm->turn + 1) % SHM_SLOTS;
+    shm->slot = (shm->slot + 1) % SHM_SLOTS;
     atomic_store(&own->barriers, shm->barriers);
     if (atomic_load(&own->sleepers))
         (void)shm_futex(&own->barriers, FUTEX_WAKE, INT32_MAX, NULL);
@@ -119,8 +121,8 @@ static struct shm_call shm_describe_call(const struct shm *shm, const void *data
 }
 
 /* Counts how long this member waited for the last member to arrive. The clocks of two members
- * differ if they run in different time namespaces, so the wait is limited to the time that this
- * member spent in the call. */
+ * differ if they run in different time namespaces. So a difference of more than SURE_NS is limited
+ * to the time that this member spent in the call. */
 static void shm_count_wait(struct shm *shm, size_t which)
 {
     const int64_t own = shm_progress_of(shm, shm->host->index)->calls[which].came_ns;
@@ -158,11 +160,11 @@ int shm_begin(struct transport *transport, const void *data, struct err *err)
         shm->in_place &= other.memory == own.memory && other.offset == own.offset;
         control_note_arrival(shm->control, shm->host->ranks[i]);
     }
-    /* A call of the group may call shm_begin() twice. The second time members wait for computed
+    /* An algorithm may call shm_begin() twice in a call. The second time, members wait for computed
      * data, not for a late member. */
-    if (shm->blamed_call != own.note.sequence)
+    if (shm->counted_call != own.note.sequence)
         shm_count_wait(shm, which);
-    shm->blamed_call = own.note.sequence;
+    shm->counted_call = own.note.sequence;
     for (int i = 0; shm->in_place && i < shm->host->count; i++)
         shm->rows[i] = (float *)(void *)((char *)shm->memories[own.memory].at[i] + own.offset);
     return 0;

@@ -1,4 +1,4 @@
-/* Sends and receives the part of a stream that one connection carries; see lane.h. */
+/* Implements lanes; see lane.h. */
 #include "comm/transport/tcp/lane.h"
 
 #include "comm/transport/reduce.h"
@@ -9,7 +9,7 @@
 enum {
     /* Limit of bytes per call of tcp_lane_send() or tcp_lane_receive(), so that neither delays the
      * other. */
-    TURN_MAX = 1024 * 1024,
+    BYTES_MAX = 1024 * 1024,
     /* A smaller part of a piece is not sent until more of the piece is ready. */
     SEND_MIN = 64 * 1024,
 };
@@ -37,7 +37,7 @@ bool tcp_lane_can_send(const struct tcp_lane *lane, size_t limit)
     return lane->filled > lane->first || lane_sendable(lane, limit);
 }
 
-/* Converts the next floats to bfloat16 in the scratch buffer. */
+/* Converts the next floats that may be sent to bfloat16, into the scratch buffer. */
 static void lane_fill(struct tcp_lane *lane, size_t limit)
 {
     size_t size = lane_sendable(lane, limit);
@@ -47,7 +47,7 @@ static void lane_fill(struct tcp_lane *lane, size_t limit)
         return;
     float *from = (float *)(void *)transfer_cursor_at(&lane->cursor);
     reduce_narrow_bf16((uint16_t *)(void *)lane->scratch, from, count);
-    if (transfer_cursor_piece(&lane->cursor)->settle)
+    if (transfer_cursor_piece(&lane->cursor)->round_in_place)
         reduce_widen_bf16(from, (const uint16_t *)(const void *)lane->scratch, count);
     lane->first = 0;
     lane->filled = count * sizeof(uint16_t);
@@ -73,7 +73,7 @@ static ssize_t lane_send_wide(struct tcp_lane *lane, size_t limit)
     if (!size)
         return -EAGAIN;
     ssize_t sent = connection_send(lane->connection, transfer_cursor_at(&lane->cursor),
-                                   size < TURN_MAX ? size : TURN_MAX);
+                                   size < BYTES_MAX ? size : BYTES_MAX);
     if (sent > 0)
         transfer_cursor_advance(&lane->cursor, (size_t)sent);
     return sent;
@@ -81,20 +81,20 @@ static ssize_t lane_send_wide(struct tcp_lane *lane, size_t limit)
 
 int tcp_lane_send(struct tcp_lane *lane, size_t limit)
 {
-    for (size_t turn = 0; turn < TURN_MAX;) {
+    for (size_t moved = 0; moved < BYTES_MAX;) {
         ssize_t sent =
             lane->cursor.narrow ? lane_send_narrow(lane, limit) : lane_send_wide(lane, limit);
         if (sent == -EAGAIN)
-            return turn > 0;
+            return moved > 0;
         if (sent < 0)
             return (int)sent;
-        turn += (size_t)sent;
+        moved += (size_t)sent;
     }
     return true;
 }
 
-/* Receives into the scratch buffer, then converts or adds whole elements to their place in
- * memory. */
+/* Receives into the scratch buffer, then converts or adds whole elements to their place in memory.
+ * Keeps the rest of an element in the scratch buffer. */
 static ssize_t lane_receive_and_convert(struct tcp_lane *lane, size_t size)
 {
     bool narrow = lane->cursor.narrow, add = transfer_cursor_piece(&lane->cursor)->add;
@@ -120,22 +120,22 @@ static ssize_t lane_receive_and_convert(struct tcp_lane *lane, size_t size)
 
 int tcp_lane_receive(struct tcp_lane *lane)
 {
-    size_t turn = 0;
-    for (size_t size; turn < TURN_MAX && (size = transfer_cursor_run(&lane->cursor));) {
+    size_t moved = 0;
+    for (size_t size; moved < BYTES_MAX && (size = transfer_cursor_run(&lane->cursor));) {
         ssize_t got;
         if (lane->cursor.narrow || transfer_cursor_piece(&lane->cursor)->add) {
             got = lane_receive_and_convert(lane, size);
         } else {
             got = connection_recv(lane->connection, transfer_cursor_at(&lane->cursor),
-                                  size < TURN_MAX ? size : TURN_MAX);
+                                  size < BYTES_MAX ? size : BYTES_MAX);
             if (got > 0)
                 transfer_cursor_advance(&lane->cursor, (size_t)got);
         }
         if (got == -EAGAIN)
-            return turn > 0;
+            return moved > 0;
         if (got < 0)
             return (int)got;
-        turn += (size_t)got;
+        moved += (size_t)got;
     }
-    return turn > 0;
+    return moved > 0;
 }

@@ -14,9 +14,9 @@ enum { TCP_LANE_SCRATCH = 256 * 1024 };
 struct tcp_lane {
     struct connection *connection;
     struct transfer_cursor cursor;
-    uint8_t *scratch; /* TCP_LANE_SCRATCH bytes */
-    /* Start and end of the used part of `scratch`. It has rounded bytes that are not sent yet, or
-     * the received part of an element. */
+    uint8_t *scratch; /* TCP_LANE_SCRATCH bytes; may be NULL to send floats that are not rounded */
+    /* Start and end of the used part of `scratch`. When sending, this part has rounded bytes that
+     * are not sent yet. When receiving, it has the received part of one element. */
     size_t first, filled;
 };
 
@@ -24,13 +24,14 @@ struct tcp_lane {
 bool tcp_lane_is_done(const struct tcp_lane *lane);
 
 /* Whether the lane can send now, if all bytes before position `limit` of the stream are ready. A
- * small part of a piece waits for more of the piece, so that a slow connection upstream does not
- * cause many small packets downstream. */
+ * small part of a piece is not sent until more of the piece is ready, so that a slow sender in the
+ * ring does not make the following members send many small packets. */
 bool tcp_lane_can_send(const struct tcp_lane *lane, size_t limit);
 
-/* Send or receive a limited number of bytes. Return 1 if bytes were moved, 0 if none were moved, or
- * a negative errno. */
+/* Sends a limited number of bytes without blocking. Returns 1 if bytes were sent, 0 if none were
+ * sent, or a negative errno. */
 int tcp_lane_send(struct tcp_lane *lane, size_t limit);
+/* Receives a limited number of bytes without blocking. Returns like tcp_lane_send(). */
 int tcp_lane_receive(struct tcp_lane *lane);
 
 #endif

@@ -1,6 +1,7 @@
-/* The stream transport over TCP; see transport.h. One thread alternates between sending, receiving
- * and adding. It forwards data as soon as the data is received and added, so that all connections
- * are busy while the sum is computed. Each stream begins with a head that identifies the call. */
+/* Implements the stream transport over TCP; see transport.h. One thread alternates between sending,
+ * receiving and adding. It forwards data as soon as the data is received and added, so that all
+ * connections are busy while the sum is computed. Each stream begins with a head that identifies
+ * the call. */
 #include "comm/transport/socket.h"
 #include "comm/transport/tcp/lane.h"
 #include "comm/transport/transport.h"
@@ -13,9 +14,8 @@
 #include <string.h>
 
 enum {
-    STREAM_HEAD_SIZE = 24,
-    STREAM_NARROW = 0x100 /* flag in the head, added to enum
-                           * control_call */
+    STREAM_HEAD_SIZE = 24, /* number, kind and size of the call */
+    STREAM_NARROW = 0x100, /* flag in the head, beside the enum control_call */
 };
 
 struct tcp {
@@ -23,8 +23,9 @@ struct tcp {
     struct control *control;
     struct connection_set connections; /* the data connections */
     struct pollfd *polls;              /* one per receiving channel, then one per sending channel */
-    uint8_t **recv_scratch; /* by channel: TCP_LANE_SCRATCH bytes, allocated when first needed */
-    uint8_t **send_scratch; /* by channel: TCP_LANE_SCRATCH bytes, allocated when first needed */
+    uint8_t **recv_scratch;            /* by channel: TCP_LANE_SCRATCH bytes */
+    /* By channel: TCP_LANE_SCRATCH bytes, allocated by the first narrow plan; NULL before that. */
+    uint8_t **send_scratch;
 };
 
 /* One plan while it runs. */
@@ -32,11 +33,13 @@ struct tcp_run {
     struct tcp *tcp;
     const struct transfer_plan *plan;
     int lanes;    /* number of connections per direction */
-    int to, from; /* ranks */
+    int to, from; /* the ranks that this member sends to and receives from */
     struct tcp_lane send[TRANSFER_CHANNELS_MAX], recv[TRANSFER_CHANNELS_MAX];
     uint8_t head_out[STREAM_HEAD_SIZE], head_in[STREAM_HEAD_SIZE];
+    /* Number of bytes of the head that were sent and received. STREAM_HEAD_SIZE if the plan has no
+     * pieces to send or receive. */
     size_t head_sent, head_got;
-    bool moved;
+    bool moved; /* bytes were sent or received in this iteration of the loop */
 };
 
 static void tcp_head_encode(const struct control *control, bool narrow,
@@ -71,8 +74,8 @@ static int tcp_head_check(struct tcp_run *run, struct err *err)
     return control_mismatch(control, run->from, &note, err);
 }
 
-/* Returns the position in the stream up to which bytes may be sent: all bytes that they depend on
- * have been received, on every lane. */
+/* Returns the position in the stream before which all bytes may be sent: the bytes that they depend
+ * on have been received, on every lane. */
 static size_t tcp_send_limit(const struct tcp_run *run)
 {
     size_t least = SIZE_MAX / 2;
@@ -142,8 +145,8 @@ static bool tcp_run_is_complete(const struct tcp_run *run)
     return true;
 }
 
-/* Polls a connection for sending only if there are bytes to send: otherwise poll() would return at
- * once without any work to do. */
+/* Sets the descriptors to poll. Polls a connection for sending only if there are bytes to send:
+ * otherwise poll() would return at once without any work to do. */
 static void tcp_run_mark_polls(struct tcp_run *run)
 {
     int channels = run->tcp->connections.channels;
@@ -164,7 +167,8 @@ static void tcp_run_mark_polls(struct tcp_run *run)
     }
 }
 
-/* A plan around the ring uses all channels; a plan between pairs uses one connection. */
+/* Assigns the connections of the plan. A plan around the ring uses all channels; a plan between
+ * pairs uses one connection. */
 static void tcp_run_assign_lanes(struct tcp_run *run)
 {
     struct tcp *tcp = run->tcp;

@@ -36,10 +36,10 @@ static void renewed_memory_keeps_its_address_and_loses_its_peers(void **state)
     assert_int_equal(shared_memory_map_peer(memory->fd, BYTES, &peer, &err), 0);
     memset(peer, 1, BYTES);
     assert_int_equal(*(char *)memory->at, 1);
-    memory->handed = true;
+    memory->was_shared = true;
     assert_int_equal(shared_memory_renew(memory, &err), 0);
     assert_ptr_equal(memory->at, at);
-    assert_false(memory->handed);
+    assert_false(memory->was_shared);
     memset(peer, 2, BYTES);
     for (int i = 0; i < BYTES; i++)
         assert_int_equal(((char *)memory->at)[i], 0);
@@ -162,7 +162,7 @@ static void tcp_is_used_and_reported_if_sharing_fails(void **state)
     assert_non_null(mkdtemp(dir));
     memset(&plan, 0, sizeof(plan));
     plan.algorithm = "halving";
-    plan.line = "uses TCP instead";
+    plan.line = "using TCP instead";
     plan.dirs[0] = dir;
     plan.dirs[1] = plan.dirs[2] = "/nonexistent";
     run(3, sums);
@@ -279,7 +279,8 @@ static void shares_too_many(const struct members *members, int rank)
         memories[i] = memory_new();
         CHECK_OK(comm_group_share(group, memories[i], &err), &err);
     }
-    CHECK_TEXT(last, "(8 memories are shared already, which is the limit): it is copied instead");
+    CHECK_TEXT(last,
+               "(8 memory regions are shared already, which is the limit): it is copied instead");
     comm_group_free(group);
     for (int i = 0; i <= TRANSPORT_SHARED_MAX; i++)
         shared_memory_free(memories[i]);
@@ -304,11 +305,11 @@ static void a_host_with_too_many_members_shares_nothing_and_reports_it(void **st
         hosts[i] = i < 2 ? "small" : "crowded";
     host_links_find(&links, hosts, MANY, 1);
     assert_int_equal(links.count, 2);
-    assert_int_equal(links.wanted, 2);
+    assert_int_equal(links.on_machine, 2);
     assert_int_equal(links.failure.code, ERR_NONE);
     host_links_find(&links, hosts, MANY, 5);
     assert_int_equal(links.count, 1);
-    assert_int_equal(links.wanted, TRANSPORT_HOST_MAX + 1);
+    assert_int_equal(links.on_machine, TRANSPORT_HOST_MAX + 1);
     assert_string_equal(links.failure.message,
                         "more than 128 members on one host cannot share memory");
 }

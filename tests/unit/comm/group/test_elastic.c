@@ -538,7 +538,7 @@ static void too_few_wait(void **state)
     begin(&members, 2, counts);
     EXPECT("0 is 0 of 2", "1 is 1 of 2");
     lose(&members, 1);
-    EXPECT("0 says waiting with the training state: fewer tasks are present than");
+    EXPECT("0 says waiting to continue training: fewer tasks are connected than");
     members_start(&members, 1, counts);
     EXPECT("0 is 0 of 2", "1 is 1 of 2");
     end(&members);

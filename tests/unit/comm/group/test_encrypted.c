@@ -107,7 +107,7 @@ static void a_secret_is_needed(void **state)
     options.encrypt = true;
     options.secret = "";
     assert_int_equal(comm_group_open(&options, &group, &err), -ERR_INVALID);
-    assert_non_null(strstr(err.message, "without a job secret: set TRAINYARD_JOB_SECRET"));
+    assert_non_null(strstr(err.message, "without a job secret: give all tasks the same "));
     ty_tf_config_free(config);
 }
 
@@ -124,7 +124,8 @@ static void one_encrypts(const struct members *members, int rank)
     options.join_timeout_ms = 60000;
     options.min_members = elastic ? 1 : 0;
     CHECK(comm_group_open(&options, &group, &err) == -ERR_FORBIDDEN);
-    CHECK_TEXT(err.message, "only one of it and this task encrypts: give all tasks --encrypt");
+    CHECK_TEXT(err.message,
+               "only one of the two tasks encrypts its connections: give all tasks --encrypt");
     ty_tf_config_free(config);
 }
 

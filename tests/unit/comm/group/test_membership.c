@@ -556,12 +556,12 @@ static void few_tasks_may_start_if_the_others_are_gone(void **state)
     assert_null(obstacle(0, "ppgss", false, 1));
     assert_string_equal(
         obstacle(0, "pgggg", false, 1),
-        "no task that is present has a training state, and too few are present to start");
+        "too few tasks are connected to start, and none of them has a training state");
     assert_string_equal(obstacle(0, "ppggu", false, 1),
                         "it is not known yet which other tasks are running");
     assert_string_equal(obstacle(0, "ppsss", false, 1),
-                        "the other tasks may be training on machines that cannot be reached, and "
-                        "are not a minority");
+                        "the connected tasks have no quorum: the other tasks may be training on "
+                        "machines that cannot be reached");
     start = 0;
 }
 

@@ -197,8 +197,8 @@ static void too_few_tasks_report_it(void **state)
 {
     struct members members;
     members_init(&members, 3);
-    awaited[0].begin = "waiting: no task that is present has a training state,";
-    awaited[0].end = " and too few are present to start";
+    awaited[0].begin = "waiting: too few tasks are connected to start,";
+    awaited[0].end = " and none of them has a training state";
     awaited[1].begin = NULL;
     told_to_stop = 0;
     struct lines lines = {.on_line = stop_when_all_is_said};
@@ -581,7 +581,7 @@ static void a_port_in_use_is_reported(void **state)
     assert_int_equal(socket_listen(members.ports[0], false, 1, &taken, &err), 0);
     struct comm_options options = {0};
     assert_int_equal(open_group(&members, 0, &options, NULL, &err), -ERR_UNAVAILABLE);
-    assert_non_null(strstr(err.message, "another process on this machine has it"));
+    assert_non_null(strstr(err.message, "another process on this machine uses it"));
     close(taken);
 }
 

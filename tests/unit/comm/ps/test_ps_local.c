@@ -103,16 +103,16 @@ static void variables_are_taken_with_their_state_and_put_back(void **state)
     struct err err = ERR_INIT;
     int number = -1;
     float values[3], sums[3], rows[4], row_sums[4], a[4], b[4];
-    assert_int_equal(ps_dense_take(one, values, sums, &err), -ERR_INVALID);
-    assert_int_equal(ps_rows_take(one, 0, ids, 2, rows, row_sums, &err), -ERR_INVALID);
+    assert_int_equal(ps_dense_get(one, values, sums, &err), -ERR_INVALID);
+    assert_int_equal(ps_rows_get(one, 0, ids, 2, rows, row_sums, &err), -ERR_INVALID);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(ps_dense_open(i ? two : one, 3, zeros, &update, &err), 0);
         assert_int_equal(ps_table_open(i ? two : one, &table, &number, &err), 0);
     }
     assert_int_equal(ps_dense_push(one, gradient, 0.1f, &err), 0);
     assert_int_equal(ps_rows_push(one, 0, ids, 1, gradient, 0.1f, &err), 0);
-    assert_int_equal(ps_dense_take(one, values, sums, &err), 0);
-    assert_int_equal(ps_rows_take(one, 0, ids, 2, rows, row_sums, &err), 0);
+    assert_int_equal(ps_dense_get(one, values, sums, &err), 0);
+    assert_int_equal(ps_rows_get(one, 0, ids, 2, rows, row_sums, &err), 0);
     assert_true(sums[0] == 1.5f && sums[2] == 9.5f);
     assert_true(row_sums[0] == 1.5f && row_sums[1] == 4.5f && row_sums[2] == 0.5f);
     assert_int_equal(ps_dense_put(two, values, sums, &err), 0);
@@ -178,9 +178,9 @@ static void impossible_tables_are_refused(void **state)
     _cleanup_(cleanup_ps_client) struct ps_client *client = open_local();
     refuse_table(client, (struct ps_table){.dimensions = 0}, "between 1 and 1024");
     refuse_table(client, (struct ps_table){.dimensions = 1025}, "between 1 and 1024");
-    refuse_table(client, (struct ps_table){.dimensions = 1, .range = -1}, "±-1");
+    refuse_table(client, (struct ps_table){.dimensions = 1, .range = -1}, "initial values is -1");
     refuse_table(client, (struct ps_table){.dimensions = 1, .update = {.rule = PS_ADAGRAD}},
-                 "above 0");
+                 "greater than 0");
     refuse_table(client, (struct ps_table){.dimensions = 1, .update = {.rule = 7}}, "SGD");
 }
 
@@ -242,7 +242,7 @@ static void counts_survive_restarts(void **state)
     assert_int_equal(count, 13);
     struct ps_store_view view = ps_store_view(store);
     _cleanup_(cleanup_ps_store) struct ps_store *old = ps_store_new(0);
-    ps_store_restore_counts(old, view.counted);
+    ps_store_restore_counts(old, view.past_totals);
     for (size_t i = 0; i < view.tally_count; i++)
         ps_store_restore_tally(old, &view.tallies[i]);
     assert_int_equal(ps_store_count(old, 1, 21, PS_COUNTER_STEP, 4, &count, &err), 0);

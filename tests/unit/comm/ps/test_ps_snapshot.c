@@ -91,8 +91,8 @@ static void assert_same(const struct ps_store *a, const struct ps_store *b)
     assert_memory_equal(one.state, two.state, DENSE * sizeof(float));
     assert_int_equal(one.tally_count, two.tally_count);
     assert_memory_equal(one.tallies, two.tallies, one.tally_count * sizeof(*one.tallies));
-    assert_int_equal(ps_store_tables(a), ps_store_tables(b));
-    for (size_t i = 0; i < ps_store_tables(a); i++) {
+    assert_int_equal(ps_store_table_count(a), ps_store_table_count(b));
+    for (size_t i = 0; i < ps_store_table_count(a); i++) {
         const struct embedding_table *left = ps_store_table(a, i), *right = ps_store_table(b, i);
         const int64_t *ids, *other_ids;
         const float *rows, *other_rows;
@@ -198,8 +198,8 @@ static void the_previous_snapshot_replaces_a_damaged_one(void **state)
     assert_int_equal(truncate(previous, 1000), 0);
     assert_true(restore(snapshot, other, &found, &info, note, &err) < 0);
     assert_non_null(strstr(err.message, previous));
-    assert_non_null(strstr(err.message, "remove it to start without"));
-    assert_int_equal(ps_store_tables(other), 0);
+    assert_non_null(strstr(err.message, "remove the file to start with"));
+    assert_int_equal(ps_store_table_count(other), 0);
 }
 
 static void another_models_snapshot_is_refused(void **state)

@@ -51,11 +51,11 @@ static void missing_workers_are_reported_repeatedly(void **state)
     assert_int_equal(ps_wait_check(&wait, START + 5000, &err), 0);
     assert_string_equal(line, "waiting for worker 0 (host:10), worker 1 (host:11): 5 s so far");
     assert_int_equal(ps_wait_due(&wait), START + 10000);
-    ps_wait_came(&wait, 0);
+    ps_wait_set_connected(&wait, 0);
     assert_int_equal(ps_wait_check(&wait, START + 10000, &err), 0);
     assert_string_equal(line, "waiting for worker 1 (host:11): 10 s so far");
     assert_int_equal(ps_wait_due(&wait), START + 70000); /* less often now */
-    ps_wait_came(&wait, 1);
+    ps_wait_set_connected(&wait, 1);
     assert_true(ps_wait_due(&wait) == INT64_MAX);
     assert_int_equal(ps_wait_check(&wait, START + 1000000, &err), 0);
     assert_int_equal(lines, 2);
@@ -68,7 +68,7 @@ static void the_wait_for_the_first_worker_has_a_deadline(void **state)
     struct ps_wait wait;
     struct err err = ERR_INIT;
     ps_wait_init(&wait, &member, 1000, 2500, START);
-    ps_wait_excuse(&wait, 1); /* finished before a restart: it will not connect */
+    ps_wait_set_finished(&wait, 1); /* finished before a restart: it will not connect */
     assert_int_equal(ps_wait_check(&wait, START + 2000, &err), 0);
     assert_int_equal(ps_wait_due(&wait), START + 2500);
     assert_int_equal(ps_wait_check(&wait, START + 2500, &err), -ERR_TIMEOUT);
@@ -84,7 +84,7 @@ static void the_first_worker_lifts_the_deadline(void **state)
     struct ps_wait wait;
     struct err err = ERR_INIT;
     ps_wait_init(&wait, &member, 0, 2500, START);
-    ps_wait_came(&wait, 1);
+    ps_wait_set_connected(&wait, 1);
     assert_int_equal(ps_wait_check(&wait, START + 100000, &err), 0);
     assert_string_equal(line, "waiting for worker 0 (host:10): 100 s so far");
     ps_wait_release(&wait);

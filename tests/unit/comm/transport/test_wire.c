@@ -191,7 +191,8 @@ static void limits_hold_at_the_last_byte(void **state)
         assert_int_equal(result, over ? -ERR_BAD_REQUEST : 0);
     }
     assert_int_equal(size, WIRE_MESSAGE_MAX);
-    assert_string_equal(err.message, "it announces a message of 294977 bytes");
+    assert_string_equal(err.message,
+                        "it announces a message of 294977 bytes, which is not a valid size");
 }
 
 static void the_shape_text_has_a_limit(void **state)
