@@ -1,5 +1,5 @@
-/* Random variations of pictures; see augment.h. Shift, turn, scale, mirror and reshaping are done
- * in one pass of bilinear interpolation. */
+/* Implements the random variations of pictures; see augment.h. One pass of bilinear interpolation
+ * does shift, rotation, scale, mirror and reshaping. */
 #include "train/data/augment.h"
 
 #include <math.h>
@@ -24,8 +24,8 @@ bool augment_is_sane(const struct augment *augment)
     return true;
 }
 
-/* Draws an approximately normal number, which is accurate enough here and much cheaper than an
- * exact one. */
+/* Draws an approximately normal number with standard deviation 1. It is accurate enough here and
+ * much cheaper than an exact one. */
 static float draw_bell(struct rand *rand)
 {
     uint64_t bits = rand_next(rand);
@@ -76,9 +76,8 @@ struct augment_shape augment_shape_draw(struct rand *rand, float highest)
     return shape;
 }
 
-/* Moves the source point of a pixel. The movement depends only on the coordinates in the source
- * picture, so that the reshaping does not depend on shift and turn. Element 0 stretches the picture
- * evenly, and the others are waves. */
+/* Moves the point (x, y) of the source picture at which a pixel is sampled. The movement depends
+ * only on this point, so that the reshaping does not depend on shift and rotation. */
 static void reshape_point(const struct augment_shape *shape, float side, float *x, float *y)
 {
     const float turn = 2 * (float)M_PI;
@@ -89,7 +88,7 @@ static void reshape_point(const struct augment_shape *shape, float side, float *
                   shape->down[2] * cosf(turn * u));
 }
 
-static bool is_as_it_was(const struct augment_shape *shape)
+static bool is_identity_shape(const struct augment_shape *shape)
 {
     for (int i = 0; shape && i < 3; i++)
         if (shape->across[i] != 0 || shape->down[i] != 0)
@@ -100,7 +99,7 @@ static bool is_as_it_was(const struct augment_shape *shape)
 void augment_picture(const struct augment *augment, const struct augment_shape *shape,
                      struct rand *rand, const uint8_t *from, int side, int channels, float *to)
 {
-    bool reshaped = !is_as_it_was(shape);
+    bool reshaped = !is_identity_shape(shape);
     float turn = draw_between(rand, augment->turn), zoom = 1 + draw_between(rand, augment->scale);
     float dx = draw_between(rand, augment->shift) * (float)side,
           dy = draw_between(rand, augment->shift) * (float)side;

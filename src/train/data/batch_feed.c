@@ -1,7 +1,7 @@
-/* Prepares batches in advance; see batch_feed.h. The slots form a ring: the batch of step s is in
- * slot s modulo the number of slots. There is one slot per loader, and one for the batch that the
- * caller uses. Every loader can therefore be busy, and no loader is further ahead than the number
- * of loaders. */
+/* Implements the feed with a ring of slots; see batch_feed.h. The batch of step s is in slot s
+ * modulo the number of slots. There is one slot per loader, and one for the batch that the caller
+ * uses. Every loader can therefore be busy, and the loaders are ahead of the caller by at most as
+ * many steps as there are loaders. */
 #include "train/data/batch_feed.h"
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@
 struct slot {
     struct batch batch;
     uint64_t step;
-    bool filled; /* the batch is complete, and `result` and `err` are set */
+    bool filled; /* `fill` has returned: `result` is set, and `err` if `result` is negative */
     int result;
     struct err err;
 };
@@ -25,15 +25,17 @@ struct batch_feed {
     pthread_t threads[BATCH_FEED_LOADERS_MAX];
     int started; /* number of loader threads that run */
 
-    /* Protects all members below and the slots, except the contents of a batch. The contents belong
-     * to the loader until `filled` is set, and then to the thread that takes batches. */
+    /* Protects all members below and the slots, except the contents, `result` and `err` of a slot.
+     * They belong to the loader until `filled` is set, and then to the thread that takes
+     * batches. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool open, ends; /* open: `next` is set, so loaders may work; ends: loaders must exit */
-    uint64_t taken;  /* the last step passed to batch_feed_take() */
-    uint64_t next;   /* the step that the next free loader prepares */
-    int busy;        /* number of loaders that are filling a batch */
-    size_t first, count;
+    bool stopping;       /* loaders must exit */
+    bool loading;        /* `taken` and `next` are set, so loaders may prepare batches */
+    uint64_t taken;      /* the step that was passed to the latest call of batch_feed_take() */
+    uint64_t next;       /* the step that the next free loader prepares */
+    int busy;            /* number of loaders that are filling a batch */
+    size_t first, count; /* the samples of each batch that belong to this worker */
 };
 
 static void *load_batches(void *argument)
@@ -41,9 +43,9 @@ static void *load_batches(void *argument)
     struct batch_feed *feed = argument;
     pthread_mutex_lock(&feed->lock);
     for (;;) {
-        while (!feed->ends && !(feed->open && feed->next < feed->taken + feed->slot_count))
+        while (!feed->stopping && !(feed->loading && feed->next < feed->taken + feed->slot_count))
             pthread_cond_wait(&feed->changed, &feed->lock);
-        if (feed->ends)
+        if (feed->stopping)
             break;
         uint64_t step = feed->next++;
         size_t first = feed->first, count = feed->count;
@@ -68,8 +70,8 @@ int batch_feed_new(const struct batch_feed_options *options, struct batch_feed *
                    struct err *err)
 {
     if (options->loaders < 0 || options->loaders > BATCH_FEED_LOADERS_MAX)
-        return err_set(err, ERR_INVALID, "%d loaders are not in 0 … %d", options->loaders,
-                       BATCH_FEED_LOADERS_MAX);
+        return err_set(err, ERR_INVALID, "the number of loaders is %d, but must be from 0 to %d",
+                       options->loaders, BATCH_FEED_LOADERS_MAX);
     _cleanup_(cleanup_batch_feed) struct batch_feed *feed = mem_zalloc(sizeof(*feed));
     feed->options = *options;
     feed->slot_count = (size_t)options->loaders + 1;
@@ -93,7 +95,7 @@ struct batch_feed *batch_feed_free(struct batch_feed *feed)
     if (!feed)
         return NULL;
     pthread_mutex_lock(&feed->lock);
-    feed->ends = true;
+    feed->stopping = true;
     pthread_cond_broadcast(&feed->changed);
     pthread_mutex_unlock(&feed->lock);
     for (int i = 0; i < feed->started; i++)
@@ -109,10 +111,11 @@ struct batch_feed *batch_feed_free(struct batch_feed *feed)
     return NULL;
 }
 
-/* Waits for busy loaders and discards all batches. The lock must be held. */
+/* Stops the loading until batch_feed_take() restarts it, waits for busy loaders and discards all
+ * batches. The caller holds the lock. */
 static void clear_batches(struct batch_feed *feed)
 {
-    feed->open = false;
+    feed->loading = false;
     while (feed->busy)
         pthread_cond_wait(&feed->changed, &feed->lock);
     for (size_t i = 0; i < feed->slot_count; i++)
@@ -132,7 +135,8 @@ void batch_feed_share(struct batch_feed *feed, size_t first, size_t count)
     pthread_mutex_unlock(&feed->lock);
 }
 
-/* Fills the batch on the calling thread, unless the slot has it already. Used without loaders. */
+/* Fills the batch on the calling thread, unless the slot already has it. Called only if the feed
+ * has no loaders. */
 static void fill_now(struct batch_feed *feed, struct slot *slot, uint64_t step)
 {
     if (slot->filled && slot->step == step && slot->result == 0)
@@ -153,10 +157,10 @@ int batch_feed_take(struct batch_feed *feed, uint64_t step, const struct batch *
     } else {
         pthread_mutex_lock(&feed->lock);
         bool again = step == feed->taken && slot->filled && slot->step == step && !slot->result;
-        if (!feed->open || (!again && step != feed->taken + 1)) {
+        if (!feed->loading || (!again && step != feed->taken + 1)) {
             clear_batches(feed);
             feed->next = step;
-            feed->open = true;
+            feed->loading = true;
         }
         feed->taken = step;
         pthread_cond_broadcast(&feed->changed);

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-/* A cascade of Haar features rejects windows with a smaller standard deviation of the pixels,
- * because they show no object. THRESHOLD_SLACK allows for thresholds that were rounded when the
- * file was written. */
+/* A cascade of Haar features rejects windows in which the standard deviation of the pixels is less
+ * than DEVIATION_MIN, because they show no object. THRESHOLD_SLACK allows for thresholds that were
+ * rounded when the file was written. */
 #define DEVIATION_MIN   10.0
 #define THRESHOLD_SLACK 1e-5f
 
@@ -15,7 +15,7 @@ struct corners {
     int a, b, c, d;
 };
 
-struct planned {
+struct planned_feature {
     int count;
     float weights[CASCADE_RECTANGLES];
     struct corners corners[CASCADE_RECTANGLES];
@@ -25,7 +25,7 @@ struct planned {
 struct cascade_plan {
     const struct cascade *cascade;
     int stride;
-    struct planned *features;
+    struct planned_feature *features;
     struct corners inner; /* the window without its outer pixels, for measuring the contrast */
 };
 
@@ -67,7 +67,7 @@ struct cascade_plan *cascade_plan_new(const struct cascade *cascade, int stride)
     plan->features = mem_calloc(cascade->features.count, sizeof(*plan->features));
     for (size_t i = 0; i < cascade->features.count; i++) {
         const struct cascade_feature *from = &cascade->features.items[i];
-        struct planned *to = &plan->features[i];
+        struct planned_feature *to = &plan->features[i];
         to->count = from->count;
         for (int k = 0; k < from->count; k++) {
             const struct cascade_rectangle *r = &from->rectangles[k];
@@ -92,9 +92,10 @@ struct cascade_plan *cascade_plan_free(struct cascade_plan *plan)
     return NULL;
 }
 
-/* The integral image may wrap around, but the differences are correct, because no window has a sum
- * of 2^32 or more. */
-static float weigh_feature(const struct planned *feature, const uint32_t *at)
+/* Returns the weighted sum over the rectangles of a Haar feature, for the window whose top left
+ * element is *at. The integral image may wrap around, but the differences are correct, because no
+ * window has a sum of 2^32 or more. */
+static float feature_sum(const struct planned_feature *feature, const uint32_t *at)
 {
     float sum = 0;
     for (int i = 0; i < feature->count; i++) {
@@ -104,9 +105,9 @@ static float weigh_feature(const struct planned *feature, const uint32_t *at)
     return sum;
 }
 
-/* Returns one bit per neighbour of the centre cell, clockwise from the upper left. A bit is set if
- * the neighbour is not darker than the centre. */
-static unsigned feature_pattern(const struct planned *feature, const uint32_t *at)
+/* Returns the local binary pattern of the window: one bit per neighbour of the centre cell,
+ * clockwise from the upper left. A bit is set if the neighbour is not darker than the centre. */
+static unsigned feature_pattern(const struct planned_feature *feature, const uint32_t *at)
 {
     static const uint8_t AROUND[8][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 2},
                                          {2, 2}, {2, 1}, {2, 0}, {1, 0}};
@@ -125,9 +126,9 @@ static unsigned feature_pattern(const struct planned *feature, const uint32_t *a
 static bool goes_left(const struct cascade_plan *plan, const struct cascade_node *node,
                       const uint32_t *at, float scale)
 {
-    const struct planned *feature = &plan->features[node->feature];
+    const struct planned_feature *feature = &plan->features[node->feature];
     if (!plan->cascade->patterns)
-        return weigh_feature(feature, at) * scale < node->threshold;
+        return feature_sum(feature, at) * scale < node->threshold;
     unsigned code = feature_pattern(feature, at);
     return node->subset[code >> 5] >> (code & 31) & 1;
 }
@@ -135,18 +136,18 @@ static bool goes_left(const struct cascade_plan *plan, const struct cascade_node
 static float evaluate_tree(const struct cascade_plan *plan, const struct cascade_tree *tree,
                            const uint32_t *at, float scale)
 {
-    const struct cascade_node *nodes = plan->cascade->nodes.items + tree->node;
+    const struct cascade_node *nodes = plan->cascade->nodes.items + tree->first_node;
     int next = 0;
     do
         next = goes_left(plan, &nodes[next], at, scale) ? nodes[next].left : nodes[next].right;
     while (next > 0);
-    return plan->cascade->leaves.items[tree->leaf + (uint32_t)-next];
+    return plan->cascade->leaves.items[tree->first_leaf + (uint32_t)-next];
 }
 
-/* Returns 1 / (area × standard deviation) of the window, by which Haar features are scaled, or 0 if
- * the window has too little contrast. */
-static float window_contrast(const struct cascade_plan *plan, const uint32_t *at,
-                             const uint64_t *squares)
+/* Returns 1 / (area × standard deviation) of the window, or 0 if the window has too little
+ * contrast. Haar features are multiplied by this number. */
+static float window_scale(const struct cascade_plan *plan, const uint32_t *at,
+                          const uint64_t *squares)
 {
     const struct corners *c = &plan->inner;
     double area = (double)(plan->cascade->width - 2) * (plan->cascade->height - 2);
@@ -165,15 +166,15 @@ bool cascade_accepts(const struct cascade_plan *plan, const struct cascade_sums 
     const uint32_t *at = sums->sums + place;
     float scale = 1;
     if (!cascade->patterns) {
-        scale = window_contrast(plan, at, sums->squares + place);
+        scale = window_scale(plan, at, sums->squares + place);
         if (scale == 0)
             return false;
     }
     for (size_t i = 0; i < cascade->stages.count; i++) {
         const struct cascade_stage *stage = &cascade->stages.items[i];
         float sum = 0;
-        for (uint32_t k = 0; k < stage->trees; k++)
-            sum += evaluate_tree(plan, &cascade->trees.items[stage->tree + k], at, scale);
+        for (uint32_t k = 0; k < stage->tree_count; k++)
+            sum += evaluate_tree(plan, &cascade->trees.items[stage->first_tree + k], at, scale);
         if (sum < stage->threshold - THRESHOLD_SLACK)
             return false;
     }

@@ -1,6 +1,6 @@
-/* Reads a cascade from XML; see cascade.h. Unknown elements are skipped. The checks here make
- * checks during evaluation unnecessary: every feature lies in the window, and every path through a
- * tree leads forward and ends at a leaf of the tree. */
+/* Implements cascade_parse() and cascade_read(); see cascade.h. Skips unknown elements. The checks
+ * here make checks during evaluation unnecessary: every feature lies in the window, and every path
+ * through a tree leads forward and ends at a leaf of the tree. */
 #include "train/data/cascade_internal.h"
 #include "train/data/cascade_xml.h"
 
@@ -23,7 +23,7 @@ static int read_nodes(struct cascade_xml *reader, struct cascade *cascade,
         struct cascade_node node = {0};
         for (int i = 0; i < 3; i++)
             if (fabs(row[i]) > CASCADE_PARTS_MAX || row[i] != floor(row[i]))
-                return cascade_xml_refuse(reader, "a node points nowhere");
+                return cascade_xml_refuse(reader, "a node has an invalid index");
         node.left = (int)row[0];
         node.right = (int)row[1];
         node.feature = (int)row[2];
@@ -33,10 +33,12 @@ static int read_nodes(struct cascade_xml *reader, struct cascade *cascade,
         if (cascade->nodes.count >= CASCADE_PARTS_MAX)
             return cascade_xml_refuse(reader, "it has too many nodes");
         vec_push(&cascade->nodes, node);
-        tree->nodes++;
+        tree->node_count++;
         filled = 0;
     }
-    return result == 0 && filled ? cascade_xml_refuse(reader, "a node is cut off") : result;
+    return result == 0 && filled
+               ? cascade_xml_refuse(reader, "the last node of a tree is incomplete")
+               : result;
 }
 
 static int read_leaves(struct cascade_xml *reader, struct cascade *cascade,
@@ -48,47 +50,49 @@ static int read_leaves(struct cascade_xml *reader, struct cascade *cascade,
         if (cascade->leaves.count >= CASCADE_PARTS_MAX)
             return cascade_xml_refuse(reader, "it has too many leaves");
         vec_push(&cascade->leaves, (float)value);
-        tree->leaves++;
+        tree->leaf_count++;
     }
     return result;
 }
 
-static bool leads_on(int way, uint32_t from, const struct cascade_tree *tree)
+/* Returns whether `child` is a later node than `from`, or a leaf, of the tree. */
+static bool child_is_valid(int child, uint32_t from, const struct cascade_tree *tree)
 {
-    return way > 0 ? (uint32_t)way > from && (uint32_t)way < tree->nodes
-                   : (uint32_t)-way < tree->leaves;
+    return child > 0 ? (uint32_t)child > from && (uint32_t)child < tree->node_count
+                     : (uint32_t)-child < tree->leaf_count;
 }
 
 static int read_tree(struct cascade_xml *reader, struct cascade *cascade)
 {
-    struct cascade_tree tree = {.node = (uint32_t)cascade->nodes.count,
-                                .leaf = (uint32_t)cascade->leaves.count};
+    struct cascade_tree tree = {.first_node = (uint32_t)cascade->nodes.count,
+                                .first_leaf = (uint32_t)cascade->leaves.count};
     char name[CASCADE_XML_NAME_MAX];
     int result;
     while ((result = cascade_xml_next_element(reader, name)) > 0) {
-        if (strcmp(name, "internalNodes") == 0 && tree.nodes == 0)
+        if (strcmp(name, "internalNodes") == 0 && tree.node_count == 0)
             result = read_nodes(reader, cascade, &tree);
-        else if (strcmp(name, "leafValues") == 0 && tree.leaves == 0)
+        else if (strcmp(name, "leafValues") == 0 && tree.leaf_count == 0)
             result = read_leaves(reader, cascade, &tree);
         else
-            result = cascade_xml_pass_element(reader, 0);
+            result = cascade_xml_skip_element(reader, 0);
         if (result < 0)
             return result;
     }
     if (result < 0)
         return result;
-    if (tree.nodes == 0 || cascade->trees.count >= CASCADE_PARTS_MAX)
+    if (tree.node_count == 0 || cascade->trees.count >= CASCADE_PARTS_MAX)
         return cascade_xml_refuse(reader, "a tree has no nodes, or there are too many trees");
-    for (uint32_t i = 0; i < tree.nodes; i++) {
-        const struct cascade_node *node = &cascade->nodes.items[tree.node + i];
-        if (!leads_on(node->left, i, &tree) || !leads_on(node->right, i, &tree))
-            return cascade_xml_refuse(reader, "a node points nowhere");
+    for (uint32_t i = 0; i < tree.node_count; i++) {
+        const struct cascade_node *node = &cascade->nodes.items[tree.first_node + i];
+        if (!child_is_valid(node->left, i, &tree) || !child_is_valid(node->right, i, &tree))
+            return cascade_xml_refuse(reader,
+                                      "a node refers to a child that is missing or precedes it");
     }
     vec_push(&cascade->trees, tree);
     return 0;
 }
 
-/* Reads the elements "_" of a list, each with `read`. */
+/* Reads the elements of a list, which are named "_", with `read`. Skips all other elements. */
 static int read_list(struct cascade_xml *reader, struct cascade *cascade,
                      int (*read)(struct cascade_xml *, struct cascade *))
 {
@@ -96,7 +100,7 @@ static int read_list(struct cascade_xml *reader, struct cascade *cascade,
     int result;
     while ((result = cascade_xml_next_element(reader, name)) > 0) {
         result =
-            strcmp(name, "_") == 0 ? read(reader, cascade) : cascade_xml_pass_element(reader, 0);
+            strcmp(name, "_") == 0 ? read(reader, cascade) : cascade_xml_skip_element(reader, 0);
         if (result < 0)
             break;
     }
@@ -105,7 +109,7 @@ static int read_list(struct cascade_xml *reader, struct cascade *cascade,
 
 static int read_stage(struct cascade_xml *reader, struct cascade *cascade)
 {
-    struct cascade_stage stage = {.tree = (uint32_t)cascade->trees.count};
+    struct cascade_stage stage = {.first_tree = (uint32_t)cascade->trees.count};
     char name[CASCADE_XML_NAME_MAX];
     double threshold = NAN;
     int result;
@@ -115,22 +119,24 @@ static int read_stage(struct cascade_xml *reader, struct cascade *cascade)
         else if (strcmp(name, "weakClassifiers") == 0)
             result = read_list(reader, cascade, read_tree);
         else
-            result = cascade_xml_pass_element(reader, 0);
+            result = cascade_xml_skip_element(reader, 0);
         if (result < 0)
             return result;
     }
     if (result < 0)
         return result;
-    stage.trees = (uint32_t)cascade->trees.count - stage.tree;
+    stage.tree_count = (uint32_t)cascade->trees.count - stage.first_tree;
     stage.threshold = (float)threshold;
-    if (isnan(threshold) || stage.trees == 0 || cascade->stages.count >= CASCADE_PARTS_MAX)
+    if (isnan(threshold) || stage.tree_count == 0)
         return cascade_xml_refuse(reader, "a stage has no threshold or no trees");
+    if (cascade->stages.count >= CASCADE_PARTS_MAX)
+        return cascade_xml_refuse(reader, "it has too many stages");
     vec_push(&cascade->stages, stage);
     return 0;
 }
 
-/* Reads "x y width height [weight]". The rectangle is checked when the size of the window is
- * known. */
+/* Reads "x y width height [weight]". check_cascade() checks later whether the rectangle lies in the
+ * window. */
 static int read_rectangle(struct cascade_xml *reader, struct cascade_feature *feature)
 {
     double n[5] = {0};
@@ -138,7 +144,8 @@ static int read_rectangle(struct cascade_xml *reader, struct cascade_feature *fe
     if (count < 0)
         return count;
     if (count < 4 || feature->count == CASCADE_RECTANGLES)
-        return cascade_xml_refuse(reader, "a rectangle of a feature is broken");
+        return cascade_xml_refuse(
+            reader, "a rectangle has fewer than 4 numbers, or a feature has too many rectangles");
     for (int i = 0; i < 4; i++)
         if (n[i] < 0 || n[i] > CASCADE_WINDOW_MAX || n[i] != floor(n[i]))
             return cascade_xml_refuse(reader, "a rectangle lies outside of the window");
@@ -173,11 +180,11 @@ static int read_feature(struct cascade_xml *reader, struct cascade *cascade)
         else if (strcmp(name, "tilted") == 0)
             result = cascade_xml_number(reader, 0, 1, &tilted);
         else
-            result = cascade_xml_pass_element(reader, 0);
+            result = cascade_xml_skip_element(reader, 0);
         if (result == 0 && tilted > 0)
             return err_set(reader->err, ERR_UNSUPPORTED,
                            "this cascade has tilted features, which are not supported: use "
-                           "another one, as haarcascade_frontalface_alt2.xml");
+                           "another one, such as haarcascade_frontalface_alt2.xml");
         if (result < 0)
             return result;
     }
@@ -191,7 +198,7 @@ static int read_feature(struct cascade_xml *reader, struct cascade *cascade)
 static int check_cascade(struct cascade_xml *reader, const struct cascade *cascade)
 {
     if (cascade->width < 4 || cascade->height < 4 || cascade->stages.count == 0)
-        return cascade_xml_refuse(reader, "it has no window or no stages");
+        return cascade_xml_refuse(reader, "it has no stages, or no window of at least 4×4 pixels");
     int cells = cascade->patterns ? 3 : 1;
     for (size_t i = 0; i < cascade->features.count; i++)
         for (int k = 0; k < cascade->features.items[i].count; k++) {
@@ -203,7 +210,7 @@ static int check_cascade(struct cascade_xml *reader, const struct cascade *casca
     for (size_t i = 0; i < cascade->nodes.count; i++)
         if (cascade->nodes.items[i].feature < 0 ||
             (size_t)cascade->nodes.items[i].feature >= cascade->features.count)
-            return cascade_xml_refuse(reader, "a node asks for a feature that is not there");
+            return cascade_xml_refuse(reader, "a node refers to a feature that does not exist");
     return 0;
 }
 
@@ -214,7 +221,9 @@ static int read_feature_kind(struct cascade_xml *reader, struct cascade *cascade
     if (result < 0)
         return result;
     cascade->patterns = strcmp(text, "LBP") == 0;
-    if (cascade->nodes.count || (!cascade->patterns && strcmp(text, "HAAR") != 0))
+    if (cascade->nodes.count)
+        return cascade_xml_refuse(reader, "its featureType follows its stages");
+    if (!cascade->patterns && strcmp(text, "HAAR") != 0)
         return cascade_xml_refuse(reader, "its features are neither HAAR nor LBP");
     return 0;
 }
@@ -235,7 +244,7 @@ static int read_cascade(struct cascade_xml *reader, struct cascade *cascade)
         } else if (strcmp(name, "features") == 0) {
             result = read_list(reader, cascade, read_feature);
         } else {
-            result = cascade_xml_pass_element(reader, 0);
+            result = cascade_xml_skip_element(reader, 0);
         }
         if (result < 0)
             return result;

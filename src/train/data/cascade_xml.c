@@ -1,4 +1,4 @@
-/* Parses a subset of XML; see cascade_xml.h. */
+/* Implements the parser for a subset of XML; see cascade_xml.h. */
 #include "train/data/cascade_xml.h"
 
 #include <ctype.h>
@@ -21,7 +21,8 @@ static bool starts_with_mark(const struct cascade_xml *reader, const char *mark)
     return (size_t)(reader->end - reader->at) >= size && memcmp(reader->at, mark, size) == 0;
 }
 
-static int pass_mark(struct cascade_xml *reader, const char *mark)
+/* Skips the text up to the end of the next `mark`. */
+static int skip_past(struct cascade_xml *reader, const char *mark)
 {
     const char *found = memmem(reader->at, (size_t)(reader->end - reader->at), mark, strlen(mark));
     if (!found)
@@ -31,16 +32,16 @@ static int pass_mark(struct cascade_xml *reader, const char *mark)
 }
 
 /* Skips white space, comments and <?…?>. */
-static int pass_blank(struct cascade_xml *reader)
+static int skip_blank(struct cascade_xml *reader)
 {
     for (;;) {
         while (reader->at < reader->end && isspace((unsigned char)*reader->at))
             reader->at++;
         int result = 0;
         if (starts_with_mark(reader, "<!--"))
-            result = pass_mark(reader, "-->");
+            result = skip_past(reader, "-->");
         else if (starts_with_mark(reader, "<?"))
-            result = pass_mark(reader, "?>");
+            result = skip_past(reader, "?>");
         else
             return 0;
         if (result < 0)
@@ -48,14 +49,13 @@ static int pass_blank(struct cascade_xml *reader)
     }
 }
 
-/* Skips attributes. Empty-element tags (<a/>) are not supported. */
 int cascade_xml_next_element(struct cascade_xml *reader, char name[CASCADE_XML_NAME_MAX])
 {
-    int result = pass_blank(reader);
+    int result = skip_blank(reader);
     if (result < 0)
         return result;
     if (starts_with_mark(reader, "</"))
-        return pass_mark(reader, ">") < 0 ? -ERR_BAD_REQUEST : 0;
+        return skip_past(reader, ">") < 0 ? -ERR_BAD_REQUEST : 0;
     if (!starts_with_mark(reader, "<"))
         return cascade_xml_refuse(reader, reader->at < reader->end
                                               ? "it has text where an element should be"
@@ -69,24 +69,24 @@ int cascade_xml_next_element(struct cascade_xml *reader, char name[CASCADE_XML_N
         name[size++] = *reader->at;
     }
     name[size] = '\0';
-    result = pass_mark(reader, ">");
+    result = skip_past(reader, ">");
     if (result == 0 && (size == 0 || reader->at[-2] == '/'))
         result = cascade_xml_refuse(reader, "an element has no name or no content");
     return result < 0 ? result : 1;
 }
 
-int cascade_xml_pass_element(struct cascade_xml *reader, int depth)
+int cascade_xml_skip_element(struct cascade_xml *reader, int depth)
 {
     char name[CASCADE_XML_NAME_MAX];
     if (depth > DEPTH_MAX)
-        return cascade_xml_refuse(reader, "its elements are nested too deep");
+        return cascade_xml_refuse(reader, "its elements are nested too deeply");
     for (;;) {
         while (reader->at < reader->end && *reader->at != '<')
             reader->at++;
         int result = cascade_xml_next_element(reader, name);
         if (result <= 0)
             return result;
-        result = cascade_xml_pass_element(reader, depth + 1);
+        result = cascade_xml_skip_element(reader, depth + 1);
         if (result < 0)
             return result;
     }
@@ -98,11 +98,11 @@ int cascade_xml_next_number(struct cascade_xml *reader, double *ret)
 {
     char text[NUMBER_MAX], *rest;
     size_t size = 0;
-    int result = pass_blank(reader);
+    int result = skip_blank(reader);
     if (result < 0)
         return result;
     if (starts_with_mark(reader, "</"))
-        return pass_mark(reader, ">") < 0 ? -ERR_BAD_REQUEST : 0;
+        return skip_past(reader, ">") < 0 ? -ERR_BAD_REQUEST : 0;
     for (; reader->at < reader->end && !isspace((unsigned char)*reader->at) && *reader->at != '<';
          reader->at++) {
         if (size + 1 == NUMBER_MAX)
@@ -112,7 +112,7 @@ int cascade_xml_next_number(struct cascade_xml *reader, double *ret)
     text[size] = '\0';
     *ret = strtod(text, &rest);
     if (size == 0 || *rest || !isfinite(*ret) || fabs(*ret) > 1e12)
-        return cascade_xml_refuse(reader, "it has something else where a number should be");
+        return cascade_xml_refuse(reader, "a value is not a number, or is too large");
     return 1;
 }
 
@@ -146,9 +146,9 @@ int cascade_xml_word(struct cascade_xml *reader, char text[CASCADE_XML_NAME_MAX]
     for (; reader->at < reader->end && *reader->at != '<'; reader->at++)
         if (!isspace((unsigned char)*reader->at)) {
             if (size + 1 == CASCADE_XML_NAME_MAX)
-                return cascade_xml_refuse(reader, "a word is too long");
+                return cascade_xml_refuse(reader, "the text of an element is too long");
             text[size++] = *reader->at;
         }
     text[size] = '\0';
-    return pass_mark(reader, ">");
+    return skip_past(reader, ">");
 }

@@ -1,4 +1,4 @@
-/* Data sets of persons; see dataset.h. */
+/* Implements data sets of persons, except for their digest and their survey; see dataset.h. */
 #include "train/data/dataset.h"
 
 #include "base/mem.h"
@@ -31,8 +31,7 @@ struct dataset *dataset_free(struct dataset *dataset)
     return NULL;
 }
 
-/* ---- Folders
- * ----------------------------------------------------------------------------------------- */
+/* ---- Folders */
 
 static bool is_picture_name(const char *name)
 {
@@ -50,7 +49,8 @@ static int by_version(const void *a, const void *b)
 }
 
 /* Lists the subdirectories or the picture files of a directory, as paths ordered by name. Skips
- * hidden entries. Follows symbolic links. */
+ * hidden entries. Follows symbolic links. The caller frees the paths and the list. Returns
+ * -ERR_TOO_MANY if there are more than `max`. */
 static int list_directory(const char *path, bool directories, size_t max, char ***ret_paths,
                           size_t *ret_count, struct err *err)
 {
@@ -64,10 +64,10 @@ static int list_directory(const char *path, bool directories, size_t max, char *
             continue;
         char *full = mem_printf("%s/%s", path, entry->d_name);
         struct stat info;
-        bool there = stat(full, &info) == 0;
-        if (!there && errno != ENOENT && errno != ELOOP) /* a dangling link is skipped */
+        bool exists = stat(full, &info) == 0;
+        if (!exists && errno != ENOENT && errno != ELOOP) /* a dangling link is skipped */
             result = err_set_errno(err, errno, "cannot stat '%s'", full);
-        bool wanted = there && (directories ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode));
+        bool wanted = exists && (directories ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode));
         if (!wanted) {
             free(full);
         } else {
@@ -148,8 +148,7 @@ int dataset_open_pictures(const char *path, struct dataset **ret, struct err *er
     return 0;
 }
 
-/* ---- Drawn faces
- * ------------------------------------------------------------------------------------- */
+/* ---- Generated faces */
 
 int dataset_open_procedural(uint64_t seed, size_t persons, size_t pictures, struct dataset **ret,
                             struct err *err)
@@ -157,11 +156,11 @@ int dataset_open_procedural(uint64_t seed, size_t persons, size_t pictures, stru
     if (persons == 0 || persons > DATASET_PERSONS_MAX || pictures == 0 ||
         pictures > DATASET_PICTURES_MAX)
         return err_set(err, ERR_INVALID,
-                       "%zu drawn persons with %zu pictures each: from 1 to %d persons and from 1 "
+                       "cannot draw %zu persons with %zu pictures each: use 1 to %d persons and 1 "
                        "to %d pictures",
                        persons, pictures, DATASET_PERSONS_MAX, DATASET_PICTURES_MAX);
     struct dataset *dataset = mem_zalloc(sizeof(*dataset));
-    dataset->drawn = true;
+    dataset->generated = true;
     dataset->seed = seed;
     dataset->count = persons;
     dataset->total = persons * pictures;
@@ -175,8 +174,7 @@ int dataset_open_procedural(uint64_t seed, size_t persons, size_t pictures, stru
     return 0;
 }
 
-/* ---- Queries
- * ----------------------------------------------------------------------------------------- */
+/* ---- Queries */
 
 size_t dataset_persons(const struct dataset *dataset)
 {
@@ -201,7 +199,7 @@ const char *dataset_person_name(const struct dataset *dataset, size_t person)
 void dataset_picture_name(const struct dataset *dataset, size_t person, size_t picture, char *text,
                           size_t size)
 {
-    if (dataset->drawn)
+    if (dataset->generated)
         snprintf(text, size, "procedural:%llu/%zu/%zu", (unsigned long long)dataset->seed, person,
                  picture);
     else
@@ -214,10 +212,11 @@ static int load_picture(const struct dataset *dataset, size_t person, size_t pic
     if (person >= dataset->count || picture >= dataset->persons[person].count)
         return err_set(err, ERR_NOT_FOUND, "person %zu has no picture %zu", person, picture);
     if (side == 0 || side > DATASET_SIDE_MAX)
-        return err_set(err, ERR_INVALID, "a side of %zu pixels: from 1 to %d", side,
+        return err_set(err, ERR_INVALID,
+                       "the side of a picture is %zu pixels, but must be from 1 to %d", side,
                        DATASET_SIDE_MAX);
     const struct person *of = &dataset->persons[person];
-    if (dataset->drawn) {
+    if (dataset->generated) {
         *ret = (struct picture){
             .width = side, .height = side, .channels = 3, .pixels = mem_alloc(side * side * 3)};
         faces_draw(dataset->seed, person, picture, side, ret->pixels);
@@ -252,10 +251,9 @@ int dataset_load_bytes(const struct dataset *dataset, size_t person, size_t pict
     return result;
 }
 
-/* ---- Random draws
- * ------------------------------------------------------------------------------------ */
+/* ---- Random draws */
 
-/* Keys that make the streams of random numbers independent of each other. */
+/* Constants that make the streams of random numbers independent of each other. */
 enum { KEY_SPLIT = 0x73706c69, KEY_EPOCH = 0x65706f63, KEY_PICTURES = 0x70696374 };
 
 static void shuffle_order(struct rand *rand, size_t count, size_t *ret_order)
@@ -287,7 +285,7 @@ int dataset_split_persons(const struct dataset *dataset, uint64_t seed, size_t h
     if (held_out >= count)
         return err_set(err, ERR_INVALID,
                        "cannot hold out %zu of %zu persons: none would be left to train on; hold "
-                       "out fewer or bring more people",
+                       "out fewer, or add more people",
                        held_out, count);
     struct rand rand;
     rand_init_keyed(&rand, seed, KEY_SPLIT, 0);
@@ -334,8 +332,7 @@ int dataset_draw_batch(const struct dataset *dataset, const struct dataset_perso
             err, ERR_INVALID,
             "a batch of %zu persons with %zu pictures each cannot be drawn from %zu persons",
             batch_persons, batch_pictures, from->count);
-    /* An epoch has only complete batches. The persons who are left over differ from epoch to
-     * epoch. */
+    /* An epoch has only complete batches. Which persons it leaves out depends on the epoch. */
     uint64_t steps = from->count / batch_persons, epoch = step / steps;
     _cleanup_free_ size_t *order = mem_calloc(from->count, sizeof(size_t));
     dataset_shuffle(seed, epoch, from->count, order);

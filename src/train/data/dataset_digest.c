@@ -1,4 +1,5 @@
-/* Describes a data set in a few words; see dataset.h. */
+/* Implements dataset_describe(), which identifies a data set in one line of a log; see
+ * dataset.h. */
 #include "train/data/dataset_internal.h"
 
 #include "base/hash.h"
@@ -19,8 +20,8 @@ static uint64_t add_number(uint64_t hash, uint64_t number)
     return add_text(hash, text);
 }
 
-/* The digest does not cover the path of the folder, because a volume may be mounted elsewhere the
- * next time. */
+/* Adds the name and the size of a file. The digest does not cover the path of the folder, because a
+ * volume may be mounted elsewhere the next time. */
 static uint64_t add_file(uint64_t hash, const char *path)
 {
     struct stat info = {0};
@@ -31,7 +32,7 @@ static uint64_t add_file(uint64_t hash, const char *path)
 
 void dataset_describe(const struct dataset *dataset, char *text, size_t size)
 {
-    uint64_t hash = add_number(HASH_FNV_START, dataset->drawn ? dataset->seed : 0);
+    uint64_t hash = add_number(HASH_FNV_START, dataset->generated ? dataset->seed : 0);
     for (size_t i = 0; i < dataset->count; i++) {
         const struct person *person = &dataset->persons[i];
         hash = add_text(hash, person->name);
@@ -40,5 +41,5 @@ void dataset_describe(const struct dataset *dataset, char *text, size_t size)
             hash = add_file(hash, person->files[j]);
     }
     snprintf(text, size, "%zu %speople, %zu pictures, digest %08x", dataset->count,
-             dataset->drawn ? "drawn " : "", dataset->total, (unsigned)(hash ^ hash >> 32));
+             dataset->generated ? "drawn " : "", dataset->total, (unsigned)(hash ^ hash >> 32));
 }

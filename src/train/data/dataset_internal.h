@@ -1,4 +1,4 @@
-/* The struct of a data set, for dataset.c, dataset_digest.c and dataset_survey.c. */
+/* The contents of a data set, for dataset.c, dataset_digest.c and dataset_survey.c. */
 #ifndef TRAINYARD_TRAIN_DATA_DATASET_INTERNAL_H
 #define TRAINYARD_TRAIN_DATA_DATASET_INTERNAL_H
 
@@ -7,18 +7,18 @@
 
 struct person {
     char *name;
-    char **files; /* paths of the pictures; NULL if they are generated */
-    size_t count;
-    /* the square to which each picture is cropped; NULL: the centre square */
+    char **files; /* paths of the pictures; NULL: the pictures are generated */
+    size_t count; /* number of pictures */
+    /* one square per picture, to which it is cropped; NULL: each is cropped to its centre square */
     struct picture_square *squares;
 };
 
 struct dataset {
     struct person *persons;
-    size_t count;
-    size_t total;
-    bool drawn;
-    uint64_t seed;
+    size_t count; /* number of persons */
+    size_t total; /* number of pictures of all persons */
+    bool generated;
+    uint64_t seed; /* of generated pictures */
 };
 
 #endif

@@ -1,5 +1,6 @@
-/* Examines every picture once; see dataset_survey.h. Several threads examine the pictures and
- * record the results. Unusable pictures are removed afterwards, in the order of the data set. */
+/* Implements the survey; see dataset_survey.h. Several threads examine the pictures and record
+ * their findings. Afterwards the calling thread removes the unusable pictures, in the order of the
+ * data set. */
 #include "train/data/dataset_survey.h"
 
 #include "base/mem.h"
@@ -11,92 +12,95 @@
 #include <stdio.h>
 #include <string.h>
 
-struct look {
+/* What an examination of one picture has found. */
+struct finding {
     const char *path;
-    struct picture_square square;
-    size_t faces;
-    char *reason; /* why the picture cannot be used; NULL: it is usable */
+    struct picture_square square; /* the part to which the picture is cropped */
+    size_t faces;                 /* number of faces */
+    char *reason;                 /* why the picture cannot be used; NULL: it is usable */
 };
 
 struct work {
     const struct dataset_survey_options *options;
-    struct look *looks;
+    struct finding *findings;
     size_t count;
-    atomic_size_t next;
+    atomic_size_t next; /* the next picture that a thread examines */
 };
 
-static void survey_picture(const struct dataset_survey_options *options, struct look *look)
+static void examine_picture(const struct dataset_survey_options *options, struct finding *finding)
 {
     _cleanup_(picture_release) struct picture picture = {0};
     struct err err = ERR_INIT;
-    int result = picture_read(look->path, &picture, &err);
+    int result = picture_read(finding->path, &picture, &err);
     if (result == 0) {
-        result = face_crop_choose(options->crop, options->finder, &picture, &look->square,
-                                  &look->faces, &err);
+        result = face_crop_choose(options->crop, options->finder, &picture, &finding->square,
+                                  &finding->faces, &err);
         if (result < 0)
-            result = err_wrap(&err, "'%s'", look->path);
+            result = err_wrap(&err, "'%s'", finding->path);
     }
     if (result < 0)
-        look->reason = mem_strdup(err.message);
+        finding->reason = mem_strdup(err.message);
 }
 
-static void *run_thread(void *argument)
+static void *examine_pictures(void *argument)
 {
     struct work *work = argument;
     for (size_t i; (i = atomic_fetch_add(&work->next, 1)) < work->count;)
-        survey_picture(work->options, &work->looks[i]);
+        examine_picture(work->options, &work->findings[i]);
     return NULL;
 }
 
-/* The calling thread works, too, so a thread that cannot be started is no error. */
-static void look_at_all(struct work *work)
+/* Examines all pictures. The calling thread works, too, so a thread that cannot be started is no
+ * error. */
+static void examine_all(struct work *work)
 {
     pthread_t threads[DATASET_SURVEY_THREADS_MAX];
     int started = 0, wanted = work->options->threads - 1;
     wanted = wanted < DATASET_SURVEY_THREADS_MAX ? wanted : DATASET_SURVEY_THREADS_MAX;
     while (started < wanted &&
-           thread_start(&threads[started], "survey", "a thread", run_thread, work, NULL) == 0)
+           thread_start(&threads[started], "survey", "a thread", examine_pictures, work, NULL) == 0)
         started++;
-    run_thread(work);
+    examine_pictures(work);
     for (int i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
 }
 
-/* Removes the unusable pictures of a person, and counts them. */
-static void sift_person(struct person *person, struct look *looks, bool cut,
-                        struct dataset_survey *survey)
+/* Removes the unusable pictures of a person, and counts them. If keep_squares is set, stores the
+ * squares of the other pictures. */
+static void drop_unusable_of_person(struct person *person, struct finding *findings,
+                                    bool keep_squares, struct dataset_survey *survey)
 {
     size_t kept = 0;
-    if (cut)
+    if (keep_squares)
         person->squares = mem_calloc(person->count, sizeof(*person->squares));
     for (size_t i = 0; i < person->count; i++) {
-        struct look *look = &looks[i];
-        survey->faces += look->faces > 0;
-        if (!look->reason) {
-            if (cut)
-                person->squares[kept] = look->square;
+        struct finding *finding = &findings[i];
+        survey->faces += finding->faces > 0;
+        if (!finding->reason) {
+            if (keep_squares)
+                person->squares[kept] = finding->square;
             person->files[kept++] = person->files[i];
             continue;
         }
         free(person->files[i]);
         survey->left_out++;
         if (survey->named < DATASET_SURVEY_NAMED)
-            survey->reasons[survey->named++] = look->reason;
+            survey->reasons[survey->named++] = finding->reason;
         else
-            free(look->reason);
+            free(finding->reason);
     }
     person->count = kept;
 }
 
-static void sift_pictures(struct dataset *dataset, struct look *looks, bool cut,
+static void drop_unusable(struct dataset *dataset, struct finding *findings, bool keep_squares,
                           struct dataset_survey *survey)
 {
     size_t kept = 0;
     for (size_t i = 0; i < dataset->count; i++) {
         struct person *person = &dataset->persons[i];
         size_t before = person->count;
-        sift_person(person, looks, cut, survey);
-        looks += before;
+        drop_unusable_of_person(person, findings, keep_squares, survey);
+        findings += before;
         dataset->total -= before - person->count;
         if (person->count > 0) {
             dataset->persons[kept++] = *person;
@@ -114,21 +118,22 @@ int dataset_survey_run(struct dataset *dataset, const struct dataset_survey_opti
                        struct dataset_survey *ret, struct err *err)
 {
     struct dataset_survey survey = {0};
-    if (!dataset->drawn) {
+    if (!dataset->generated) {
         struct work work = {.options = options, .count = dataset->total};
-        work.looks = mem_calloc(dataset->total, sizeof(*work.looks));
+        work.findings = mem_calloc(dataset->total, sizeof(*work.findings));
         size_t at = 0;
         for (size_t person = 0; person < dataset->count; person++)
             for (size_t i = 0; i < dataset->persons[person].count; i++)
-                work.looks[at++].path = dataset->persons[person].files[i];
+                work.findings[at++].path = dataset->persons[person].files[i];
         survey.pictures = dataset->total;
-        look_at_all(&work);
-        sift_pictures(dataset, work.looks, options->crop != FACE_CROP_OFF, &survey);
-        free(work.looks);
+        examine_all(&work);
+        drop_unusable(dataset, work.findings, options->crop != FACE_CROP_OFF, &survey);
+        free(work.findings);
     }
     if (dataset->count == 0) {
-        int result = err_set(err, ERR_INVALID, "none of %zu pictures can be used; the first: %s",
-                             survey.pictures, survey.reasons[0]);
+        int result =
+            err_set(err, ERR_INVALID, "none of %zu pictures can be used; the first error: %s",
+                    survey.pictures, survey.reasons[0]);
         dataset_survey_release(&survey);
         return result;
     }

@@ -1,11 +1,11 @@
-/* Chooses the part of a picture for a face model; see face_crop.h. */
+/* Implements the choice of the part of a picture for a face model; see face_crop.h. */
 #include "train/data/face_crop.h"
 
 #include "base/mem.h"
 #include "base/str.h"
 
-/* The margin around the square of the face finder, which extends only from the eyebrows to the
- * chin. */
+/* The margin that is added to the square of the face finder, which reaches only from the eyebrows
+ * to the chin. */
 #define MARGIN 0.1 /* on each edge, as a fraction of the square's side */
 
 static const char *const NAMES[] = {"off", "auto", "cascade", "whole"};
@@ -22,18 +22,17 @@ int face_crop_from_name(const char *name, enum face_crop *ret, struct err *err)
             *ret = (enum face_crop)i;
             return 0;
         }
-    return err_set(err, ERR_INVALID, "there is no crop '%s': use auto, cascade, whole or off",
-                   name);
+    return err_set(err, ERR_INVALID, "unknown crop '%s': use auto, cascade, whole or off", name);
 }
 
-static bool looks_for_faces(enum face_crop crop)
+static bool crop_needs_faces(enum face_crop crop)
 {
     return crop == FACE_CROP_AUTO || crop == FACE_CROP_CASCADE;
 }
 
 int face_crop_open(enum face_crop *crop, struct face_finder **ret, struct err *err)
 {
-    if (!looks_for_faces(*crop))
+    if (!crop_needs_faces(*crop))
         return 0;
     int result = face_finder_new(FACE_FINDER_CASCADE, ret, err);
     if (result != -ERR_NOT_FOUND || *crop == FACE_CROP_CASCADE)
@@ -53,7 +52,7 @@ int face_crop_choose(enum face_crop crop, const struct face_finder *finder,
                      const struct picture *picture, struct picture_square *ret, size_t *ret_faces,
                      struct err *err)
 {
-    size_t faces = looks_for_faces(crop) ? face_finder_find(finder, picture, ret) : 0;
+    size_t faces = crop_needs_faces(crop) ? face_finder_find(finder, picture, ret) : 0;
     if (ret_faces)
         *ret_faces = faces;
     if (faces) {

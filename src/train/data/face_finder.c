@@ -1,5 +1,5 @@
-/* Finds the face in a picture; see face_finder.h. The picture is scaled down step by step, because
- * the window has the fixed size with which the cascade was trained. */
+/* Implements the search for faces; see face_finder.h. The picture is scaled down step by step,
+ * because the window has the fixed size with which the cascade was trained. */
 #include "train/data/face_finder.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    /* longer side of the searched picture, in pixels; larger pictures are scaled down first */
+    /* longer side of the searched picture, in pixels; a larger picture is scaled down first */
     SIDE_MAX = 400,
     SUPPORT_MIN = 3,   /* number of windows that must agree on a face */
     WINDOWS_MAX = 4096 /* accepted windows per picture; more of them are ignored */
@@ -18,24 +18,24 @@ enum {
 
 #define SHRINK   1.1 /* scale factor from one size to the next */
 #define SMALLEST 0.2 /* smallest face, as a fraction of the shorter side */
-#define BORDER                                                                                     \
-    0.1 /* border around the picture, as a fraction of the shorter side: a face may fill the       \
-           picture */
-#define AGREEMENT                                                                                  \
-    0.2 /* how far apart the edges of two agreeing windows may be, as a fraction of a side */
-/* The least score of another face, as a fraction of the best score. With this value one face is
- * found on each of the 400 portraits of the ORL data set, and two faces on each of 100 pictures
- * that were made of two portraits. */
-#define FURTHER 0.2
+/* Width of the border around the picture, as a fraction of the shorter side. The border is needed
+ * for a face that fills the picture. */
+#define BORDER 0.1
+/* Largest distance of the edges of two windows that agree, as a fraction of the smaller side. */
+#define AGREEMENT 0.2
+/* The smallest score of a face, as a fraction of the best score. With this value one face is found
+ * on each of the 400 portraits of the ORL data set, and two faces on each of 100 pictures that were
+ * made of two portraits. */
+#define FACE_SCORE_MIN 0.2
 
 struct face_finder {
     struct cascade *cascade;
-    int window;
+    int window; /* side of the window of the cascade, in pixels */
 };
 
 struct grey {
     int width, height;
-    double border; /* width of the border in pixels; it repeats the pixels at the edge */
+    double border; /* width of the border in pixels, which repeats the pixels at the edge */
     float *pixels;
 };
 
@@ -45,14 +45,15 @@ int face_finder_new(const char *path, struct face_finder **ret, struct err *err)
     int width = 0, height = 0, result = cascade_read(path, &cascade, err);
     if (result == -ERR_NOT_FOUND)
         return err_set(err, ERR_NOT_FOUND,
-                       "cannot look for faces, '%s' does not exist: install Debian's package "
+                       "cannot look for faces: '%s' does not exist; install Debian's package "
                        "opencv-data, or use --crop off",
                        path);
     if (result < 0)
         return result;
     cascade_window(cascade, &width, &height);
     if (width != height)
-        return err_set(err, ERR_UNSUPPORTED, "'%s' looks for %d×%d pixels: faces are square here",
+        return err_set(err, ERR_UNSUPPORTED,
+                       "'%s' has a window of %d×%d pixels, but only square windows are supported",
                        path, width, height);
     struct face_finder *finder = mem_zalloc(sizeof(*finder));
     finder->cascade = TAKE(cascade);
@@ -80,8 +81,8 @@ static float grey_at(const struct picture *picture, size_t x, size_t y)
                : 0.299f * (float)p[0] + 0.587f * (float)p[1] + 0.114f * (float)p[2];
 }
 
-/* Returns the picture in grey, `factor` times smaller in each direction. A pixel is the mean of the
- * area that it covers. */
+/* Returns the picture in grey, reduced by `factor` in each direction. Each pixel is the mean of the
+ * source pixels that it covers. The caller frees grey.pixels. */
 static struct grey shrink_picture(const struct picture *picture, double factor)
 {
     struct grey grey = {(int)((double)picture->width / factor),
@@ -105,7 +106,8 @@ static struct grey shrink_picture(const struct picture *picture, double factor)
     return grey;
 }
 
-/* Interpolates between the four nearest pixels. */
+/* Interpolates between the four nearest pixels. Outside of the picture, repeats the pixels at its
+ * edge. */
 static float sample_grey(const struct grey *grey, double x, double y)
 {
     x = x < 0 ? 0 : x > grey->width - 1 ? grey->width - 1 : x;
@@ -120,7 +122,7 @@ static float sample_grey(const struct grey *grey, double x, double y)
     return top + (bottom - top) * fy;
 }
 
-/* Computes the integral images of the picture with its border, at one size. */
+/* Computes the integral images of the picture and its border, both reduced by `factor`. */
 static void sum_level(const struct grey *grey, double factor, struct cascade_sums *sums)
 {
     sums->width = (int)((grey->width + 2 * grey->border) / factor);
@@ -148,6 +150,7 @@ static void sum_level(const struct grey *grey, double factor, struct cascade_sum
 
 /* ---- Windows that agree */
 
+/* The accepted windows, as squares of the picture with its border. */
 struct boxes {
     VEC(struct picture_square) list;
 };
@@ -185,8 +188,8 @@ static int by_score(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* Two overlapping groups show only one face. The group with the lower score is a false detection,
- * such as a nose or a collar. */
+/* Returns whether two groups overlap. They show only one face then: the group with the lower score
+ * is a false detection, such as a nose or a collar. */
 static bool boxes_overlap(const struct picture_square *a, const struct picture_square *b)
 {
     double apart = fmax(a->side, b->side) / 2;
@@ -194,14 +197,14 @@ static bool boxes_overlap(const struct picture_square *a, const struct picture_s
            fabs(a->y + a->side / 2 - b->y - b->side / 2) < apart;
 }
 
-/* Counts the faces among `groups`, which are sorted by score. A face has a score of at least
- * FURTHER times the best score, and does not overlap a face with a better score. */
+/* Returns the number of faces among `groups`, which are sorted by score. A face has a score of at
+ * least FACE_SCORE_MIN times the best score, and does not overlap a face with a better score. */
 static size_t count_faces(const struct group *groups, size_t count)
 {
     struct picture_square faces[FACE_FINDER_FACES_MAX];
     size_t found = 0;
     for (size_t i = 0; i < count && found < FACE_FINDER_FACES_MAX; i++) {
-        if (groups[i].sum.side < FURTHER * groups[0].sum.side)
+        if (groups[i].sum.side < FACE_SCORE_MIN * groups[0].sum.side)
             break;
         faces[found] = mean_of(&groups[i]);
         bool apart = true;
@@ -212,9 +215,10 @@ static size_t count_faces(const struct group *groups, size_t count)
     return found;
 }
 
-/* Groups the windows that agree, and sets *ret to the mean window of the best group. The score of a
- * group is the sum of the sides of its windows. Returns the number of faces. */
-static size_t choose_box(const struct boxes *boxes, struct picture_square *ret)
+/* Groups the windows that agree, and ignores groups with fewer than SUPPORT_MIN windows. The score
+ * of a group is the sum of the sides of its windows. Sets *ret to the mean window of the group with
+ * the best score. Returns the number of faces, or 0 if no group is left. */
+static size_t choose_face(const struct boxes *boxes, struct picture_square *ret)
 {
     size_t count = boxes->list.count;
     const struct picture_square *items = boxes->list.items;
@@ -244,10 +248,11 @@ static size_t choose_box(const struct boxes *boxes, struct picture_square *ret)
     return count_faces(groups, kept);
 }
 
+/* Adds the windows that the cascade accepts at one size of the picture. */
 static void search_level(const struct cascade_plan *plan, const struct cascade_sums *sums,
                          int window, double factor, struct boxes *ret)
 {
-    int step = factor > 2 ? 1 : 2; /* small pictures are searched at every position */
+    int step = factor > 2 ? 1 : 2; /* strongly reduced pictures are searched at every position */
     for (int y = 0; y + window <= sums->height; y += step)
         for (int x = 0; x + window <= sums->width; x += step)
             if (ret->list.count < WINDOWS_MAX && cascade_accepts(plan, sums, x, y)) {
@@ -260,8 +265,8 @@ size_t face_finder_find(const struct face_finder *finder, const struct picture *
                         struct picture_square *ret)
 {
     size_t longer = picture->width > picture->height ? picture->width : picture->height;
-    double smaller = longer > SIDE_MAX ? (double)longer / SIDE_MAX : 1;
-    struct grey grey = shrink_picture(picture, smaller);
+    double reduction = longer > SIDE_MAX ? (double)longer / SIDE_MAX : 1;
+    struct grey grey = shrink_picture(picture, reduction);
     double factor =
         SMALLEST * (grey.width < grey.height ? grey.width : grey.height) / finder->window;
     factor = factor < 1 ? 1 : factor;
@@ -279,10 +284,10 @@ size_t face_finder_find(const struct face_finder *finder, const struct picture *
         search_level(plan, &sums, finder->window, factor, &boxes);
     }
     struct picture_square best = {0};
-    size_t found = choose_box(&boxes, &best);
+    size_t found = choose_face(&boxes, &best);
     if (found)
-        *ret = (struct picture_square){(best.x - grey.border) * smaller,
-                                       (best.y - grey.border) * smaller, best.side * smaller};
+        *ret = (struct picture_square){(best.x - grey.border) * reduction,
+                                       (best.y - grey.border) * reduction, best.side * reduction};
     vec_release(&boxes.list);
     free(sums.sums);
     free(sums.squares);

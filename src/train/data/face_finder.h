@@ -1,7 +1,6 @@
-/* Finds the face in a picture. A cascade (cascade.h) tests windows of many sizes and positions.
- * Several accepted windows at about the same place are a face. Called for every picture that is
- * cropped to its face, in data sets and uploads. A finder is immutable, so several threads may use
- * it. */
+/* Finds the faces in a picture. A cascade (cascade.h) tests windows of many sizes and positions.
+ * Several accepted windows at about the same place are a face. face_crop.c calls it for every
+ * picture that is cropped to a face. A finder is immutable, so several threads may use it. */
 #ifndef TRAINYARD_TRAIN_DATA_FACE_FINDER_H
 #define TRAINYARD_TRAIN_DATA_FACE_FINDER_H
 
@@ -16,16 +15,16 @@
 
 struct face_finder;
 
-/* Reads one cascade file. If the file does not exist, the error names the package that has it. The
- * caller frees the finder. */
+/* Reads one cascade file. If the file does not exist, returns -ERR_NOT_FOUND, and the error names
+ * the package that has it. The caller frees the finder. */
 int face_finder_new(const char *cascade, struct face_finder **ret, struct err *err);
 struct face_finder *face_finder_free(struct face_finder *finder); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(face_finder)
 
 /* Returns the number of faces, at most FACE_FINDER_FACES_MAX. If there is a face, sets *ret to the
- * square of the most prominent face, whose accepted windows have the largest sum of sides. The
- * square may extend over the edges of the picture. Faces smaller than a fifth of the shorter side
- * are ignored, because they are not the subject of the picture. */
+ * square of the most prominent one: the face whose accepted windows have the largest sum of sides.
+ * The square may extend over the edges of the picture. The search ignores faces that are smaller
+ * than a fifth of the shorter side, because they are not the subject of the picture. */
 enum { FACE_FINDER_FACES_MAX = 16 };
 size_t face_finder_find(const struct face_finder *finder, const struct picture *picture,
                         struct picture_square *ret);

@@ -1,8 +1,8 @@
-/* Draws faces; see faces_procedural.h. The colour of each pixel is computed in face coordinates: x
- * to the right, y down, and a face about 1 wide and 1.25 high with its centre at the origin. A
- * shape is a function that returns the distance of a point to the edge of the shape, negative
- * inside. The distance in pixels gives the covered fraction of a pixel, so edges are smooth at any
- * size. */
+/* Implements the drawing of faces; see faces_procedural.h. The colour of each pixel is computed in
+ * face coordinates: x to the right, y down, and a face about 1 wide and 1.25 high with its centre
+ * at the origin. A shape is a function that returns the approximate distance of a point to the edge
+ * of the shape, negative inside. From the distance follows which fraction of a pixel the shape
+ * covers, so edges are smooth at any size. */
 #include "train/data/faces_procedural.h"
 
 #include "base/rand.h"
@@ -26,10 +26,11 @@ enum hair_style {
     HAIR_STYLES
 };
 
-/* The traits of a person. Lengths are in face coordinates. */
+/* The traits of a person. Lengths and positions are in face coordinates. */
 struct traits {
     struct colour skin, hair, iris, lips;
-    float width, height, jaw; /* half axes of the head; factor of the width at the chin */
+    /* half axes of the head; `jaw` is a factor of the width at the chin */
+    float width, height, jaw;
     enum hair_style style;
     float hair_line, hair_volume;
     float eye_gap, eye_height, eye_width, eye_open, eye_slant;
@@ -44,11 +45,14 @@ struct traits {
 
 /* The pose, expression, light and background of one picture. */
 struct view {
-    float angle, scale, shift_x, shift_y, turn, nod;
+    float angle, scale, shift_x, shift_y; /* rotation, size and position of the face */
+    float turn, nod; /* how far the features move to the side, and up or down, in the outline */
     float smile, mouth_open, eyes_open, brows_up, gaze;
-    struct colour light, ground_a, ground_b, shirt;
-    float light_x, light_y, brightness, contrast, noise, ground_angle;
-    bool hidden; /* an object covers part of the face */
+    struct colour light, shirt;
+    struct colour ground_a, ground_b; /* the two colours of the background */
+    float light_x, light_y, brightness, contrast, noise;
+    float ground_angle; /* direction in which the background changes its colour */
+    bool hidden;        /* an object covers part of the face */
     float hidden_x, hidden_y, hidden_size;
     struct colour hidden_colour;
 };
@@ -161,8 +165,7 @@ static struct view draw_view(uint64_t seed, uint64_t person, uint64_t picture)
     return v;
 }
 
-/* ---- Shapes: the distance to the edge, negative inside
- * ---------------------------------------------- */
+/* ---- Shapes: the distance to the edge, negative inside */
 
 static float ellipse_distance(float x, float y, float a, float b)
 {
@@ -193,14 +196,15 @@ static float larger_of(float a, float b)
     return a > b ? a : b;
 }
 
-/* ---- Painting
- * ---------------------------------------------------------------------------------------- */
+/* ---- Painting */
 
+/* The pixel that is being painted. */
 struct brush {
     struct colour colour;
     float pixel; /* size of a pixel in face coordinates */
 };
 
+/* Paints over the part of the pixel that a shape covers. */
 static void paint_shape(struct brush *brush, float distance, struct colour colour, float strength)
 {
     float cover = 0.5f - distance / brush->pixel;
@@ -237,6 +241,7 @@ static float hair_distance(const struct traits *t, float x, float y)
     return 1;
 }
 
+/* Paints what is behind the face: shirt, neck, long hair and ears. */
 static void paint_behind(struct brush *brush, const struct traits *t, const struct view *v, float x,
                          float y)
 {

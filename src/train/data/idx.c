@@ -1,6 +1,6 @@
-/* Data sets in the IDX format; see idx.h. A file starts with a magic number: two zero bytes, the
- * type 0x08 for one byte per value, and the number of dimensions. Each dimension follows as a
- * big-endian u32, and then the values. */
+/* Implements the IDX format; see idx.h. A file starts with a magic number: two zero bytes, the type
+ * 0x08 for one byte per value, and the number of dimensions. Each dimension follows as a big-endian
+ * u32. The values come last. */
 #include "train/data/idx.h"
 
 #include "base/buf.h"
@@ -40,13 +40,13 @@ static int check_images(const char *name, const uint8_t *images, size_t size, st
     if (count < 1 || count > IDX_PICTURES_MAX || height < 1 || height > IDX_SIDE_MAX || width < 1 ||
         width > IDX_SIDE_MAX)
         return err_set(err, ERR_INVALID,
-                       "images of '%s': %u pictures of %u×%u are not in 1 … %d pictures of at most "
-                       "%d×%d",
+                       "images of '%s': the header says %u pictures of %u×%u; expected 1 to %d "
+                       "pictures of at most %d×%d",
                        name, count, height, width, IDX_PICTURES_MAX, IDX_SIDE_MAX, IDX_SIDE_MAX);
     size_t want = (size_t)count * height * width, have = size - HEADER_IMAGES;
     if (want != have)
         return err_set(err, ERR_BAD_REQUEST,
-                       "images of '%s' hold %zu bytes of pictures, their header says %zu", name,
+                       "images of '%s' hold %zu bytes of pictures, but their header says %zu", name,
                        have, want);
     idx->count = count;
     idx->height = (int)height;
@@ -60,11 +60,12 @@ static int check_labels(const char *name, const uint8_t *labels, size_t size, si
     if (size < HEADER_LABELS || big_endian(labels) != MAGIC_LABELS)
         return err_set(err, ERR_BAD_REQUEST, "labels of '%s' are not an IDX file of labels", name);
     if (big_endian(labels + 4) != count)
-        return err_set(err, ERR_INVALID, "'%s' has %zu pictures and %u labels", name, count,
+        return err_set(err, ERR_INVALID, "'%s' has %zu pictures, but %u labels", name, count,
                        big_endian(labels + 4));
     if (size - HEADER_LABELS != count)
-        return err_set(err, ERR_BAD_REQUEST, "labels of '%s' hold %zu bytes, their header says %zu",
-                       name, size - HEADER_LABELS, count);
+        return err_set(err, ERR_BAD_REQUEST,
+                       "labels of '%s' hold %zu bytes, but their header says %zu", name,
+                       size - HEADER_LABELS, count);
     return 0;
 }
 
@@ -90,7 +91,7 @@ int idx_parse(const char *name, const void *images, size_t images_size, const vo
     return 0;
 }
 
-/* Also reads plain files, which zlib passes through. */
+/* Reads a gzip file, or a plain file, which zlib passes through. */
 static int unpack_file(const char *path, struct buf *buf, struct err *err)
 {
     gzFile file = gzopen(path, "rbe");
@@ -121,8 +122,8 @@ static int unpack_file(const char *path, struct buf *buf, struct err *err)
     return result;
 }
 
-/* Finds "train-images-idx3-ubyte" or "train-images.idx3-ubyte", for example, with or without
- * ".gz". */
+/* Sets `path` to the file, for example "train-images-idx3-ubyte" or "train-images.idx3-ubyte", with
+ * or without ".gz". Returns whether it exists. */
 static bool find_file(const char *directory, const char *stem, const char *kind,
                       char path[PATH_SIZE])
 {
@@ -147,10 +148,11 @@ static int read_one(const char *directory, const char *stem, const char *kind, s
     char path[PATH_SIZE];
     if (find_file(directory, stem, kind, path))
         return unpack_file(path, buf, err);
-    return err_set(err, ERR_NOT_FOUND,
-                   "'%s' has no '%s-%s' nor '%s-%s.gz': name a directory with the four IDX files "
-                   "of a data set (Debian's package dataset-fashion-mnist has some)",
-                   directory, stem, kind, stem, kind);
+    return err_set(
+        err, ERR_NOT_FOUND,
+        "'%s' has neither '%s-%s' nor '%s-%s.gz': name a directory with the four IDX files "
+        "of a data set (Debian's package dataset-fashion-mnist has some)",
+        directory, stem, kind, stem, kind);
 }
 
 static void put_number(struct buf *buf, uint32_t value)
@@ -213,7 +215,8 @@ struct idx *idx_free(struct idx *idx)
     return NULL;
 }
 
-/* Reads line `label` of DIR/LABELS. Returns whether it exists. */
+/* Reads line `label`, counted from 0, of DIR/LABELS. Returns whether there is such a line with a
+ * text. */
 static bool name_in_file(const char *directory, int label, char *text, size_t size)
 {
     char path[PATH_SIZE];

@@ -1,6 +1,8 @@
-/* Reads data sets in the IDX format of MNIST: one byte per pixel and one byte per label, in plain
- * or gzip files. A directory has "train-images-idx3-ubyte[.gz]" and three more files. A data set is
- * read completely into memory and is immutable afterwards, so any number of threads may use it. */
+/* Reads and writes data sets in the IDX format of MNIST: one byte per pixel and one byte per label,
+ * in plain or gzip files. A directory has "train-images-idx3-ubyte" or
+ * "train-images-idx3-ubyte.gz", and three more files. A data set is read completely into memory and
+ * is immutable afterwards, so any number of threads may use it. The classifier and the data
+ * commands use it. */
 #ifndef TRAINYARD_TRAIN_DATA_IDX_H
 #define TRAINYARD_TRAIN_DATA_IDX_H
 
@@ -26,17 +28,19 @@ struct idx {
     int classes;     /* the highest label plus one */
 };
 
-/* Reads the training or the test part. The caller frees it. The error names the file that is
- * missing, truncated, or does not match the other file of the part. */
+/* Reads the training or the test part. The caller frees the data set. Returns -ERR_NOT_FOUND if a
+ * file is missing, or another error if a file is too large, damaged, or does not match the other
+ * file of the part. */
 int idx_open(const char *directory, enum idx_part part, struct idx **ret, struct err *err);
 /* Returns whether a directory has the training pictures of an IDX data set. */
 bool idx_is_directory(const char *directory);
 /* Writes one part as two plain files into an existing directory. */
 int idx_write(const struct idx *idx, const char *directory, enum idx_part part, struct err *err);
-/* Like idx_open(), but reads two complete, unpacked files from memory. For tests and the fuzzer. */
+/* Like idx_open(), but reads two complete, unpacked files from memory. `name` is the name of the
+ * part in error messages. */
 int idx_parse(const char *name, const void *images, size_t images_size, const void *labels,
               size_t labels_size, struct idx **ret, struct err *err);
-struct idx *idx_free(struct idx *idx);
+struct idx *idx_free(struct idx *idx); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(idx)
 
 /* Writes "60000 pictures of 28×28, 10 classes, digest 1f2e3d4c". The digest covers all pixels and
@@ -44,8 +48,9 @@ DEFINE_CLEANUP(idx)
 enum { IDX_TEXT_MAX = 128 };
 void idx_describe(const struct idx *idx, char *text, size_t size);
 
-/* Returns the name of a label: from the LABELS file of the directory; else from Fashion-MNIST, for
- * example "Ankle boot", if the path contains "fashion"; else the number as text. */
+/* Returns the name of a label, in `text`. The name is line number `label`, counted from 0, of the
+ * file LABELS in the directory. Without such a line it is the name of Fashion-MNIST, for example
+ * "Ankle boot", if the path contains "fashion", or else the number. */
 const char *idx_label_name(const char *directory, int label, char *text, size_t size);
 
 #endif

@@ -1,4 +1,5 @@
-/* Decodes, crops and scales pictures; see picture.h. */
+/* Implements detection, cropping and scaling of pictures; see picture.h. picture_png.c and its
+ * neighbours decode the formats. */
 #include "train/data/picture.h"
 
 #include "base/mem.h"
@@ -22,8 +23,8 @@ int picture_allocate(struct picture *picture, size_t width, size_t height, size_
     if (width > PICTURE_SIDE_MAX || height > PICTURE_SIDE_MAX ||
         width * height > PICTURE_PIXELS_MAX)
         return err_set(err, ERR_TOO_LARGE,
-                       "this picture is too large: %zu × %zu pixels, at most %d each way and %d "
-                       "million in all",
+                       "this picture is too large: %zu × %zu pixels; the limits are %d per side "
+                       "and %d million in all",
                        width, height, PICTURE_SIDE_MAX, PICTURE_PIXELS_MAX >> 20);
     *picture = (struct picture){.width = width,
                                 .height = height,
@@ -69,7 +70,8 @@ int picture_decode(const void *data, size_t size, struct picture *ret, struct er
     };
     struct picture picture = {0};
     if (size > PICTURE_FILE_MAX)
-        return err_set(err, ERR_TOO_LARGE, "this file is too large for a picture: at most %d MiB",
+        return err_set(err, ERR_TOO_LARGE,
+                       "this file is too large for a picture: the limit is %d MiB",
                        PICTURE_FILE_MAX >> 20);
     decoder *decode = DECODERS[picture_format(data, size)];
     if (!decode)
@@ -120,8 +122,8 @@ static size_t clamp_place(double place, size_t limit)
     return place < 0 ? 0 : place > (double)(limit - 1) ? limit - 1 : (size_t)place;
 }
 
-/* Returns the mean of the source pixels in [x0, x1) × [y0, y1). Pixels at the edges are weighted by
- * the covered fraction. */
+/* Returns the mean of the source pixels in [x0, x1) × [y0, y1). A pixel at an edge of this area is
+ * weighted by the fraction of it that lies inside. */
 static double covered_mean(const struct picture *picture, size_t channel, double x0, double x1,
                            double y0, double y1)
 {
@@ -139,7 +141,7 @@ static double covered_mean(const struct picture *picture, size_t channel, double
     return weight > 0 ? sum / weight : 0;
 }
 
-/* Computes one target pixel: three means for RGB, or one grey value. */
+/* Sets ret to one target pixel: three means for RGB, or one grey value. */
 static void square_pixel(const struct picture *picture, double x0, double x1, double y0, double y1,
                          size_t channels, double *ret)
 {

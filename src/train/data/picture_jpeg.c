@@ -1,6 +1,7 @@
 /* Decodes JPEG with libjpeg-turbo. The library reports errors with longjmp(). Everything that must
- * be freed is therefore a variable of the function that calls setjmp(), and no variable that is
- * read after the jump changes after setjmp(). */
+ * be freed is therefore in a variable of the function that calls setjmp(). After the jump this
+ * function reads only variables that do not change after setjmp(), and `info` and `catcher`, which
+ * stay in memory because the library has their addresses. */
 #include "train/data/picture_internal.h"
 
 #include <setjmp.h>
@@ -10,6 +11,7 @@
 
 enum { SCANS_MAX = 100 }; /* a picture with more scans is rejected, because each scan costs time */
 
+/* The error handler of the library, with the message and the place of setjmp(). */
 struct catcher {
     struct jpeg_error_mgr manager;
     jmp_buf jump;

@@ -43,7 +43,8 @@ int picture_encode_png(const uint8_t *pixels, size_t width, size_t height, size_
         return err_set(err, ERR_INTERNAL, "cannot write a PNG: %s", image.message);
     char *room = buf_reserve(buf, size);
     if (!room)
-        return err_set(err, ERR_TOO_LARGE, "this PNG would have %zu bytes", (size_t)size);
+        return err_set(err, ERR_TOO_LARGE, "cannot write a PNG: its %zu bytes exceed the limit",
+                       (size_t)size);
     if (!png_image_write_to_memory(&image, room, &size, 0, pixels, 0, NULL))
         return err_set(err, ERR_INTERNAL, "cannot write a PNG: %s", image.message);
     buf_commit(buf, size);

@@ -1,4 +1,4 @@
-/* Reads ratings from CSV files; see ratings.h. */
+/* Implements the reading and splitting of ratings; see ratings.h. */
 #include "train/data/ratings.h"
 
 #include "base/hash.h"
@@ -49,7 +49,8 @@ int64_t ratings_id(const char *text, size_t size)
     return (int64_t)(hash_bytes(&key, text, size) >> 1);
 }
 
-/* Reads a number from text that has no terminating zero byte. */
+/* Reads a number from a field, which has no terminating zero byte. Returns whether it is a
+ * number. */
 static bool read_rating(const struct field *field, float *ret)
 {
     char text[32];
@@ -64,7 +65,8 @@ static bool read_rating(const struct field *field, float *ret)
     return true;
 }
 
-/* Returns the number of fields of the line. Fields beyond FIELDS_MAX are counted but not stored. */
+/* Cuts a line into fields. Returns their number. Fields beyond FIELDS_MAX are counted but not
+ * stored. */
 static size_t cut_line(const char *line, size_t size, struct field fields[FIELDS_MAX])
 {
     size_t count = 0;
@@ -78,14 +80,14 @@ static size_t cut_line(const char *line, size_t size, struct field fields[FIELDS
     }
 }
 
-static int quoted_size(const struct field *field) /* bytes that a message may quote */
+/* Returns the number of bytes of the field that a message quotes. */
+static int quoted_size(const struct field *field)
 {
     return (int)(field->size < 40 ? field->size : 40);
 }
 
-/* Returns whether this is a header line, which has no numbers. Every line of ratings has a
- * number. */
-static bool is_heading(const struct field *fields, size_t count)
+/* Returns whether this is a header line. A header line has no numbers and no empty fields. */
+static bool is_header_line(const struct field *fields, size_t count)
 {
     float number;
     for (size_t i = 0; i < count; i++)
@@ -95,8 +97,8 @@ static bool is_heading(const struct field *fields, size_t count)
 }
 
 /* Sets the position of each column in a line from the header line. */
-static int read_heading(const char *name, const struct field *fields, size_t count,
-                        size_t places[FIELDS_MAX], struct err *err)
+static int read_header_line(const char *name, const struct field *fields, size_t count,
+                            size_t places[FIELDS_MAX], struct err *err)
 {
     static const char *const NAMES[] = {"userId", "movieId", "rating", "timestamp"};
     bool found[FIELDS_MAX] = {0};
@@ -110,10 +112,10 @@ static int read_heading(const char *name, const struct field *fields, size_t cou
                 strncasecmp(COLUMNS[row].name, field.text, field.size) != 0))
             row++;
         if (row == ARRAY_SIZE(COLUMNS))
-            return err_set(err, ERR_BAD_REQUEST,
-                           "'%s' line 1: column '%.*s' is not known: there are userId, movieId, "
-                           "rating and timestamp",
-                           name, quoted_size(&field), field.text);
+            return err_set(
+                err, ERR_BAD_REQUEST,
+                "'%s' line 1: unknown column '%.*s': expected userId, movieId, rating or timestamp",
+                name, quoted_size(&field), field.text);
         enum column column = COLUMNS[row].column;
         if (found[column])
             return err_set(err, ERR_BAD_REQUEST, "'%s' line 1 has two columns %s", name,
@@ -128,8 +130,9 @@ static int read_heading(const char *name, const struct field *fields, size_t cou
     return 0;
 }
 
+/* Reads one line: the rating, or the columns of a header line, which sets *ret_is_header. */
 static int read_line(const char *name, size_t number, const char *line, size_t size,
-                     size_t places[FIELDS_MAX], bool *ret_heading, struct rating *ret,
+                     size_t places[FIELDS_MAX], bool *ret_is_header, struct rating *ret,
                      struct err *err)
 {
     struct field fields[FIELDS_MAX];
@@ -138,16 +141,16 @@ static int read_line(const char *name, size_t number, const char *line, size_t s
                        number, RATINGS_LINE_MAX);
     if (memchr(line, '\0', size))
         return err_set(err, ERR_BAD_REQUEST,
-                       "'%s' line %zu has a NUL byte in it: it must be text, in UTF-8 or ASCII",
+                       "'%s' line %zu has a NUL byte: the file must be text in UTF-8 or ASCII",
                        name, number);
     size_t count = cut_line(line, size, fields);
     if (count < FIELDS_MIN || count > FIELDS_MAX)
         return err_set(err, ERR_BAD_REQUEST,
-                       "'%s' line %zu has %zu field%s, not userId,movieId,rating,timestamp", name,
-                       number, count, count == 1 ? "" : "s");
-    *ret_heading = number == 1 && is_heading(fields, count);
-    if (*ret_heading)
-        return read_heading(name, fields, count, places, err);
+                       "'%s' line %zu has %zu field%s; expected userId,movieId,rating,timestamp",
+                       name, number, count, count == 1 ? "" : "s");
+    *ret_is_header = number == 1 && is_header_line(fields, count);
+    if (*ret_is_header)
+        return read_header_line(name, fields, count, places, err);
     for (size_t column = USER; column < FIELDS_MIN; column++)
         if (places[column] >= count)
             return err_set(err, ERR_BAD_REQUEST, "'%s' line %zu has fewer fields than line 1", name,
@@ -155,7 +158,7 @@ static int read_line(const char *name, size_t number, const char *line, size_t s
     const struct field *user = &fields[places[USER]], *item = &fields[places[ITEM]],
                        *rated = &fields[places[VALUE]];
     if (user->size == 0 || item->size == 0)
-        return err_set(err, ERR_BAD_REQUEST, "'%s' line %zu names no %s", name, number,
+        return err_set(err, ERR_BAD_REQUEST, "'%s' line %zu has no %s", name, number,
                        user->size ? "movie" : "user");
     float value = 0;
     if (!read_rating(rated, &value) || fabsf(value) > RATINGS_VALUE_MAX)
@@ -187,12 +190,12 @@ int ratings_parse(const char *name, const char *data, size_t size, struct rating
         number++;
         if (length) {
             struct rating rating;
-            bool heading = false;
-            result = read_line(name, number, at, length, places, &heading, &rating, err);
-            if (result == 0 && !heading && found.count == RATINGS_MAX)
+            bool is_header = false;
+            result = read_line(name, number, at, length, places, &is_header, &rating, err);
+            if (result == 0 && !is_header && found.count == RATINGS_MAX)
                 result =
                     err_set(err, ERR_TOO_LARGE, "'%s' has more than %d ratings", name, RATINGS_MAX);
-            if (result == 0 && !heading)
+            if (result == 0 && !is_header)
                 vec_push(&found, rating);
         }
         at = stop + 1;
@@ -238,11 +241,12 @@ static int compare_ids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static size_t count_different(const struct ratings *ratings, size_t field)
+/* Returns the number of different ids in the member of struct rating at `offset`. */
+static size_t count_different(const struct ratings *ratings, size_t offset)
 {
     _cleanup_free_ int64_t *ids = mem_calloc(ratings->count + 1, sizeof(*ids));
     for (size_t i = 0; i < ratings->count; i++)
-        memcpy(&ids[i], (const char *)&ratings->items[i] + field, sizeof(*ids));
+        memcpy(&ids[i], (const char *)&ratings->items[i] + offset, sizeof(*ids));
     qsort(ids, ratings->count, sizeof(*ids), compare_ids);
     size_t different = 0;
     for (size_t i = 0; i < ratings->count; i++)

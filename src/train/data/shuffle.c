@@ -1,4 +1,4 @@
-/* Shuffles the samples of each epoch; see shuffle.h. */
+/* Implements the shuffle, which keeps the order of one epoch; see shuffle.h. */
 #include "train/data/shuffle.h"
 
 #include "base/mem.h"

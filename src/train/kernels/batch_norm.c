@@ -1,8 +1,9 @@
 /* Batch norm: normalises each channel by its mean and standard deviation over the whole batch. The
  * batch may be split into parts and between workers. Each part gives its count, its mean, and the
- * sum of squared distances from that mean. They are merged, in the order of the parts, into count,
- * mean and variance of the batch. A variance that is computed from means and squared distances does
- * not suffer from the cancellation in a difference of two large sums. */
+ * sum of squared distances from that mean. batch_norm_merge() merges these numbers, in the order of
+ * the parts, into count, mean and variance of the batch. A variance that is computed from means and
+ * squared distances does not suffer from the cancellation in a difference of two large sums. The
+ * batch norm layer calls these functions. */
 #include "train/kernels/kernels.h"
 
 #include <math.h>

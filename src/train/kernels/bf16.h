@@ -1,5 +1,5 @@
-/* Converts between float32 and bf16, which is the upper half of a float32. Rounds to nearest, ties
- * to even. NaN stays NaN. */
+/* Converts between float32 and bf16, which is the upper half of a float32. Rounds to the nearest
+ * value, and ties to even. NaN stays NaN. Called by the reference and by channels.c. */
 #ifndef TRAINYARD_TRAIN_KERNELS_BF16_H
 #define TRAINYARD_TRAIN_KERNELS_BF16_H
 

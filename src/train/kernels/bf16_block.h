@@ -1,13 +1,13 @@
 /* The matrix product c = a × b inside bf16 convolution: a block of up to 32 × 32 sums in float32.
- * Rows of a and columns of b are packed as the instructions need them. The product itself is in
- * bf16_block_x86.h and bf16_block_arm.h. Included by conv_bf16.c, which is built once per
- * instruction set.
+ * Rows of a and columns of b are packed as the instructions need them. bf16_block_x86.h and
+ * bf16_block_arm.h have the product itself. conv_bf16.c and conv_bf16_weights.c include this header
+ * through conv_bf16.h.
  *
- * Depth is the dimension over which products are summed. a has rows of bf16 values: 32 values of
- * depth are a chunk, and 16 rows are a tile.
+ * Depth is the dimension over which products are summed. A chunk is 32 values of depth. A tile of a
+ * is 16 rows × one chunk, and a tile of b is one chunk × 16 columns.
  *
- * b has tiles of 32 values of depth × 16 columns. A tile is stored as lines of 16 groups, one group
- * per column. A group has GROUP values that are neighbours in depth. */
+ * A row of a has bf16 values. A tile of b is stored as lines. A line has 16 groups, one per column,
+ * and a group has GROUP values that are neighbours in depth. */
 #ifndef TRAINYARD_TRAIN_KERNELS_BF16_BLOCK_H
 #define TRAINYARD_TRAIN_KERNELS_BF16_BLOCK_H
 
@@ -20,26 +20,28 @@ enum {
     TILE = 16,                /* rows or columns of sums per tile */
     CHUNK = 32,               /* values of depth per chunk */
     TILE_VALUES = 16 * CHUNK, /* values in one tile of a or b */
-    BLOCK = 2 * TILE,
+    BLOCK = 2 * TILE,         /* rows or columns of sums per block */
 #ifdef __aarch64__
-    GROUP = 4,
+    GROUP = 4, /* values in a group of b */
 #else
-    GROUP = 2,
+    GROUP = 2, /* values in a group of b */
 #endif
     LINE = TILE * GROUP, /* values in a line of b */
 };
 
-/* The rows of a. `row`, `chunk` and `tile` are the distances, in values, from one row, chunk or
- * tile to the next. */
+/* The rows of a. The distances are counted in values: `row` from one row to the next, `chunk` from
+ * a tile to the tile of the same rows in the next chunk, and `tile` from a tile to the tile of the
+ * next 16 rows. */
 struct rows {
     const uint16_t *at;
     size_t row, chunk, tile;
 };
 
+/* The columns of b. */
 struct columns {
     const uint16_t *at;
-    /* distance, in values, from one tile of columns to the next; the chunks of a tile are
-     * contiguous */
+    /* distance, in values, from a tile to the tile of the next 16 columns; the tiles of the same
+     * columns are contiguous */
     size_t tile;
 };
 
@@ -49,8 +51,9 @@ struct columns {
 #include "train/kernels/bf16_block_x86.h"
 #endif
 
-/* Computes a block of one or two tiles in each direction, depending on the rows and columns that
- * are left. */
+/* Computes a block of one or two tiles in each direction, depending on the numbers of rows and
+ * columns that are left. Sets the sums of whole tiles in c, or adds to them if `add` is set, even
+ * if fewer rows or columns are left. The rows of c are c_row floats apart. */
 static void block_any(size_t rows_left, size_t columns_left, struct rows a, struct columns b,
                       size_t chunks, float *c, size_t c_row, bool add)
 {

@@ -12,6 +12,7 @@ enum {
     PAIRS = STRIP / 2, /* pairs of rows, or of columns, per strip */
 };
 
+/* BFMMLA needs no preparation. */
 static void block_begin(void)
 {
 }
@@ -31,8 +32,8 @@ ALWAYS_INLINE void bf16_block_store(float *to, float32x4_t sums, bool add)
     vst1q_f32(to, add ? vaddq_f32(vld1q_f32(to), sums) : sums);
 }
 
-/* c[8][8] = a × b + (add ? c : 0). Not inlined, because the call costs little compared to the
- * loop. */
+/* c[8][8] = a × b + (add ? c : 0). This function is not inlined, because a call costs little
+ * compared to the loop. */
 static __attribute__((noinline)) void bf16_block_strip(const uint16_t *a, size_t a_row,
                                                        size_t a_chunk, const uint16_t *b,
                                                        size_t chunks, float *c, size_t c_row,

@@ -10,17 +10,17 @@
 
 #ifdef __AMX_BF16__
 
-/* The tile configuration: all eight tiles have 16 rows of 64 bytes. Byte 0 is the palette, the
- * bytes per row start at byte 16, and the numbers of rows start at byte 48. This is a constant,
- * because gcc 12 does not know that the instruction reads all 64 bytes. */
+/* The configuration of the tile registers: all eight have 16 rows of 64 bytes. Byte 0 is the
+ * palette, the bytes per row start at byte 16, and the numbers of rows start at byte 48. This is a
+ * constant, because gcc 12 does not know that the instruction reads all 64 bytes. */
 static const uint8_t TILE_SHAPES[64] __attribute__((aligned(64))) = {
     [0] = 1,   [16] = 64, [18] = 64, [20] = 64, [22] = 64, [24] = 64,
     [26] = 64, [28] = 64, [30] = 64, [48] = 16, [49] = 16, [50] = 16,
     [51] = 16, [52] = 16, [53] = 16, [54] = 16, [55] = 16,
 };
 
-/* The tiles are released after each pass of a convolution, because every context switch is slower
- * while a thread has tiles in use. */
+/* block_begin() configures the tile registers. block_end() releases them after each pass of a
+ * convolution, because every context switch is slower while a thread has tiles in use. */
 static void block_begin(void)
 {
     _tile_loadconfig(TILE_SHAPES);
@@ -81,9 +81,10 @@ ALWAYS_INLINE void bf16_block_product(int row_tiles, int column_tiles, struct ro
         _tile_stored(3, below + TILE, c_bytes);
 }
 
-#else
+#else /* AVX512-BF16, which needs no preparation */
 
-enum { STRIP = 8 /* rows whose sums are in registers at the same time */ };
+/* rows whose sums are in registers at the same time */
+enum { STRIP = 8 };
 
 static void block_begin(void)
 {
@@ -93,6 +94,7 @@ static void block_end(void)
 {
 }
 
+/* Adds to each of 16 sums the products of one pair of a row of a with the pair of one column. */
 ALWAYS_INLINE __m512 bf16_block_pairs(__m512 sum, const uint16_t *pair, __m512i line)
 {
     int32_t both;

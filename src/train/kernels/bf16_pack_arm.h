@@ -8,12 +8,13 @@
 
 #include <arm_neon.h>
 
+/* Rounds four values to bf16. */
 ALWAYS_INLINE uint16x4_t bf16_pack_round_four(const float *from)
 {
     return vreinterpret_u16_bf16(vcvt_bf16_f32(vld1q_f32(from)));
 }
 
-/* `count` is a multiple of 16. */
+/* Rounds `count` values to bf16. `count` is a multiple of 16. */
 static inline void round_values(const float *from, size_t count, uint16_t *to)
 {
     for (size_t i = 0; i < count; i += 8)
@@ -43,7 +44,7 @@ ALWAYS_INLINE void bf16_pack_columns(const float *from, size_t row, size_t depth
 
 /* Transposes up to 32 rows of 16 floats, `row` apart, into a tile of a: 16 rows of 32 values,
  * padded with zeros. */
-ALWAYS_INLINE void bf16_pack_turned(const float *from, size_t row, size_t rows, uint16_t *to)
+ALWAYS_INLINE void bf16_pack_transposed(const float *from, size_t row, size_t rows, uint16_t *to)
 {
     uint16_t line[LINE]; /* four rows, transposed */
     for (size_t at = 0; at < CHUNK; at += GROUP, to += GROUP) {
@@ -59,8 +60,8 @@ ALWAYS_INLINE void bf16_pack_turned(const float *from, size_t row, size_t rows, 
     }
 }
 
-/* Stages the runs that GROUP pixels read (conv_walk.h) as one line of every tile of b. Tiles are
- * `tile` values apart. */
+/* Copies the runs that GROUP pixels read (conv_walk.h) as one line of every tile of b. The tiles
+ * are `tile` values apart. */
 static inline void stage_group(const struct conv_walk *walk, const uint16_t *const from[GROUP],
                                size_t tile, uint16_t *to)
 {
@@ -75,19 +76,21 @@ static inline void stage_group(const struct conv_walk *walk, const uint16_t *con
             }
 }
 
-/* to[16][…] += transposed sums[16][…]. */
-ALWAYS_INLINE void bf16_pack_add_turned(const float *sums, size_t sums_row, float *to, size_t row)
+/* Adds the transposed sums[16][16] to to[16][16]. Their rows are sums_row and `row` floats
+ * apart. */
+ALWAYS_INLINE void bf16_pack_add_transposed(const float *sums, size_t sums_row, float *to,
+                                            size_t row)
 {
-    float turned[4 * 4];
+    float transposed[4 * 4];
     for (size_t i = 0; i < TILE; i += 4)
         for (size_t k = 0; k < TILE; k += 4) {
             const float *from = sums + i * sums_row + k;
             float32x4x4_t four = {{vld1q_f32(from), vld1q_f32(from + sums_row),
                                    vld1q_f32(from + 2 * sums_row), vld1q_f32(from + 3 * sums_row)}};
-            vst4q_f32(turned, four);
+            vst4q_f32(transposed, four);
             for (size_t j = 0; j < 4; j++) {
                 float *at = to + (k + j) * row + i;
-                vst1q_f32(at, vaddq_f32(vld1q_f32(at), vld1q_f32(turned + 4 * j)));
+                vst1q_f32(at, vaddq_f32(vld1q_f32(at), vld1q_f32(transposed + 4 * j)));
             }
         }
 }

@@ -8,12 +8,13 @@
 
 #include <immintrin.h>
 
+/* Rounds two vectors to bf16 and joins them. */
 static inline __m512i round_two(__m512 low, __m512 high)
 {
     return (__m512i)_mm512_cvtne2ps_pbh(high, low);
 }
 
-/* `count` is a multiple of 16. */
+/* Rounds `count` values to bf16. `count` is a multiple of 16. */
 static inline void round_values(const float *from, size_t count, uint16_t *to)
 {
     size_t i = 0;
@@ -26,7 +27,7 @@ static inline void round_values(const float *from, size_t count, uint16_t *to)
 }
 
 /* Transposes 16 × 16 elements of 32 bits. */
-ALWAYS_INLINE void bf16_pack_transpose(__m512i m[TILE])
+ALWAYS_INLINE void bf16_pack_transpose_square(__m512i m[TILE])
 {
     __m512i t[TILE];
     UNROLL
@@ -83,14 +84,14 @@ ALWAYS_INLINE void bf16_pack_columns(const float *from, size_t row, size_t depth
     for (size_t i = 0; i < TILE; i++, from += row)
         lines[i] = round_two(_mm512_loadu_ps(from),
                              depth == CHUNK ? _mm512_loadu_ps(from + TILE) : _mm512_setzero_ps());
-    bf16_pack_transpose(lines);
+    bf16_pack_transpose_square(lines);
     for (size_t i = 0; i < depth / GROUP; i++)
         _mm512_storeu_si512(to + i * LINE, lines[i]);
 }
 
 /* Transposes up to 32 rows of 16 floats, `row` apart, into a tile of a: 16 rows of 32 values,
  * padded with zeros. */
-ALWAYS_INLINE void bf16_pack_turned(const float *from, size_t row, size_t rows, uint16_t *to)
+ALWAYS_INLINE void bf16_pack_transposed(const float *from, size_t row, size_t rows, uint16_t *to)
 {
     const __m512i order = pair_order();
     __m512i lines[TILE];
@@ -99,13 +100,13 @@ ALWAYS_INLINE void bf16_pack_turned(const float *from, size_t row, size_t rows, 
                second = 2 * i + 1 < rows ? _mm512_loadu_ps(from + row) : _mm512_setzero_ps();
         lines[i] = _mm512_permutexvar_epi16(order, round_two(first, second));
     }
-    bf16_pack_transpose(lines);
+    bf16_pack_transpose_square(lines);
     for (size_t i = 0; i < TILE; i++)
         _mm512_storeu_si512(to + i * CHUNK, lines[i]);
 }
 
-/* Stages the runs that GROUP pixels read (conv_walk.h) as one line of every tile of b. Tiles are
- * `tile` values apart. */
+/* Copies the runs that GROUP pixels read (conv_walk.h) as one line of every tile of b. The tiles
+ * are `tile` values apart. */
 static inline void stage_group(const struct conv_walk *walk, const uint16_t *const from[GROUP],
                                size_t tile, uint16_t *to)
 {
@@ -133,13 +134,15 @@ static inline void stage_group(const struct conv_walk *walk, const uint16_t *con
     }
 }
 
-/* to[16][…] += transposed sums[16][…]. */
-ALWAYS_INLINE void bf16_pack_add_turned(const float *sums, size_t sums_row, float *to, size_t row)
+/* Adds the transposed sums[16][16] to to[16][16]. Their rows are sums_row and `row` floats
+ * apart. */
+ALWAYS_INLINE void bf16_pack_add_transposed(const float *sums, size_t sums_row, float *to,
+                                            size_t row)
 {
     __m512i lines[TILE];
     for (size_t i = 0; i < TILE; i++)
         lines[i] = _mm512_loadu_si512(sums + i * sums_row);
-    bf16_pack_transpose(lines);
+    bf16_pack_transpose_square(lines);
     for (size_t i = 0; i < TILE; i++, to += row)
         _mm512_storeu_ps(to, _mm512_add_ps(_mm512_loadu_ps(to), (__m512)lines[i]));
 }

@@ -1,7 +1,8 @@
-/* Loads OpenBLAS at run time; see blas.h. If the program were linked with OpenBLAS, the library
- * would start one thread per core before main() runs. With limited memory some of these threads
- * cannot be created, and the process would wait for them when it exits. Only an environment
- * variable prevents this, and only before the library is loaded. */
+/* Implements the matrix products and loads OpenBLAS at run time; see blas.h. If the program were
+ * linked with OpenBLAS, the library would start one thread per core before main() runs. With
+ * limited memory some of these threads cannot be created, and the process would wait for them when
+ * it exits. Only the environment variable OPENBLAS_NUM_THREADS prevents this, and only if it is set
+ * before the library is loaded. */
 #include "train/kernels/blas.h"
 
 #include <cblas.h>
@@ -18,7 +19,7 @@ static const char loaded_later[] __attribute__((used, section(".trainyard.loads"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static typeof(cblas_sgemm) *sgemm;
-static char missing[256];
+static char missing[256]; /* why OpenBLAS cannot be loaded */
 
 /* A constructor runs before main(), when there are no other threads. setenv() is only safe while no
  * other thread reads the environment. */
@@ -46,9 +47,9 @@ void blas_product_ref(const struct product *p, const float *a, const float *b, f
         if (!p->add)
             memset(row, 0, n * sizeof(*row));
         for (size_t t = 0; t < k; t++) {
-            float factor = p->a_turned ? a[t * m + i] : a[i * k + t];
+            float factor = p->a_transposed ? a[t * m + i] : a[i * k + t];
             for (size_t j = 0; j < n; j++)
-                row[j] += factor * (p->b_turned ? b[j * k + t] : b[t * n + j]);
+                row[j] += factor * (p->b_transposed ? b[j * k + t] : b[t * n + j]);
         }
     }
 }
@@ -60,9 +61,9 @@ void blas_product(const struct product *p, const float *a, const float *b, float
         blas_product_ref(p, a, b, c);
         return;
     }
-    sgemm(CblasRowMajor, p->a_turned ? CblasTrans : CblasNoTrans,
-          p->b_turned ? CblasTrans : CblasNoTrans, p->m, p->n, p->k, 1, a,
-          p->a_turned ? p->m : p->k, b, p->b_turned ? p->k : p->n, p->add ? 1 : 0, c, p->n);
+    sgemm(CblasRowMajor, p->a_transposed ? CblasTrans : CblasNoTrans,
+          p->b_transposed ? CblasTrans : CblasNoTrans, p->m, p->n, p->k, 1, a,
+          p->a_transposed ? p->m : p->k, b, p->b_transposed ? p->k : p->n, p->add ? 1 : 0, c, p->n);
 }
 
 const char *blas_missing(void)

@@ -1,16 +1,17 @@
-/* Matrix products by OpenBLAS, for conv_gemm.c. The library is loaded by the first call of
- * blas_product() or blas_missing(). An environment variable keeps it from starting threads, because
- * the threads of a team already share the work. */
+/* Matrix products by OpenBLAS, for conv_gemm.c. The first call of blas_product() or blas_missing()
+ * loads the library. An environment variable prevents OpenBLAS from starting threads, because the
+ * threads of a team already share the work. */
 #ifndef TRAINYARD_TRAIN_KERNELS_BLAS_H
 #define TRAINYARD_TRAIN_KERNELS_BLAS_H
 
 #include <stdbool.h>
 
-/* c[m][n] = a[m][k] × b[k][n] + (add ? c : 0). All rows are contiguous. If a_turned or b_turned is
- * set, that matrix is stored transposed. Several threads may compute products at the same time. */
+/* c[m][n] = a[m][k] × b[k][n] + (add ? c : 0). All rows are contiguous. If a_transposed or
+ * b_transposed is set, that matrix is stored transposed. Several threads may compute products at
+ * the same time. */
 struct product {
     int m, n, k;
-    bool a_turned, b_turned, add;
+    bool a_transposed, b_transposed, add;
 };
 
 void blas_product(const struct product *p, const float *a, const float *b, float *c);

@@ -1,12 +1,14 @@
-/* Sums and affine maps over pixels × channels, ReLU, and rounded addition, for the norms, the
- * residual additions and the sums of gradients. Built once per instruction set. The loops run along
- * the channels, so the compiler can vectorise them without reordering sums. Layers call these
- * functions through the table at the end of this file. */
+/* Sums and affine maps over pixels × channels, ReLU, rounding and rounded addition, for the norms,
+ * the residual additions and the sums of gradients. Built once per instruction set. The loops run
+ * along the channels, so the compiler can vectorise them without reordering sums. Layers and the
+ * team call these functions through the table at the end of this file. */
 #include "train/kernels/bf16.h"
 #include "train/kernels/simd.h"
 
 /* Channels are computed in blocks that fit in registers, so that a sum is stored once instead of
- * once per pixel. */
+ * once per pixel. BLOCKS calls a macro for each block of `c` channels, which starts at channel
+ * `from`. A block has BLOCK or LANES channels, both of which are constants for the compiler, or the
+ * channels that are left. */
 enum { BLOCK = 4 * LANES };
 
 #define BLOCKS(width, c, ...)                                                                      \

@@ -1,6 +1,6 @@
-/* Chooses the vector code for this machine, from the instruction sets that were compiled, those
- * that the processor has, and whether the Linux kernel permits AMX tiles. None of these can change,
- * so each call makes the same choice and nothing is cached. */
+/* Chooses the vector code for this machine. The choice depends on the instruction sets that were
+ * compiled, those that the processor has, and whether Linux permits AMX tiles. None of these can
+ * change while the process runs, so each call makes the same choice and nothing is cached. */
 #include "train/kernels/blas.h"
 #include "train/kernels/kernels.h"
 
@@ -29,9 +29,9 @@ static bool have_avx512_bf16(void)
     return have_avx512() && __get_cpuid_count(7, 1, &a, &b, &c, &d) && a >> 5 & 1;
 }
 
-/* The register state of AMX tiles is large, so Linux (5.16 and later) permits them only to
- * processes that request it. The seccomp filter of a container may reject the request. The request
- * may be repeated. */
+/* The register state of AMX tiles is large, so Linux (5.16 and later) permits tiles only to
+ * processes that request them. The seccomp filter of a container may reject the request. The
+ * request may be repeated. */
 static bool have_amx(void)
 {
     enum { ARCH_REQ_XCOMP_PERM = 0x1023, XFEATURE_XTILEDATA = 18 };
@@ -81,15 +81,15 @@ const struct conv_kernels *kernels_conv_bf16_at(size_t position)
     const struct conv_kernels *found[3];
     size_t count = 0;
 #ifdef __x86_64__
-    /* Pairs are the instructions of AVX512-BF16. Compared to float32 products, Intel's processors
-     * compute them at half the rate, and AMD's at twice the rate. */
-    bool pairs = have_avx512_bf16(), slow_pairs = pairs && __builtin_cpu_is("intel");
+    /* Compared to float32 products, Intel's processors compute the products of AVX512-BF16 at half
+     * the rate, and AMD's at twice the rate. */
+    bool have_bf16 = have_avx512_bf16(), slow = have_bf16 && __builtin_cpu_is("intel");
     if (have_amx())
         found[count++] = &conv_amx;
-    if (pairs && !slow_pairs)
+    if (have_bf16 && !slow)
         found[count++] = &conv_avx512_bf16;
     found[count++] = &conv_kernels_rounded;
-    if (slow_pairs)
+    if (slow)
         found[count++] = &conv_avx512_bf16;
 #else
 #ifdef __aarch64__

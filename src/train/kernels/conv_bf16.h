@@ -9,16 +9,19 @@
 #endif
 #include "train/kernels/conv_walk.h"
 
-/* Defined in conv_bf16_weights.c. The scratch size is in floats. */
+/* Defined in conv_bf16_weights.c. bf16_weights_scratch() returns the number of floats of scratch
+ * memory that bf16_backward_weights() needs. */
 size_t SIMD(bf16_weights_scratch)(const struct conv_shape *s);
 void SIMD(bf16_backward_weights)(const struct conv_shape *s, const float *in, const float *d_out,
                                  float *d_weights, float *scratch);
 
+/* Returns the number of chunks, rounded up. */
 static inline size_t chunks_of(size_t depth)
 {
     return (depth + CHUNK - 1) / CHUNK;
 }
 
+/* Returns `depth` rounded up to whole chunks. */
 static inline size_t padded(size_t depth)
 {
     return chunks_of(depth) * CHUNK;
@@ -31,6 +34,8 @@ static inline size_t floats_of(size_t values)
     return padded(values) / 2;
 }
 
+/* Rounds n pictures of h × w pixels to bf16. The copies have to_h × to_w pixels, with zeros around
+ * the picture, whose upper left pixel is at (left, top). */
 static inline void round_bordered(int n, int h, int w, size_t c, const float *from, int top,
                                   int left, int to_h, int to_w, uint16_t *to)
 {

@@ -1,10 +1,11 @@
 /* Convolution in float32 without im2col. In NHWC order, a row of the window of one output pixel is
- * one contiguous run of kernel × in floats. The input is copied once with a border of zeros. The
- * inner loop multiplies values from that copy with a panel of weights, while the sums of a tile of
- * pixels × channels stay in registers. The gradient of the input is the same product with
- * transposed weights. It is computed separately for each phase of the stride (conv_walk.h), because
- * all pixels of a phase use the same taps. The gradient of the weights keeps the sums of a tile of
- * taps × channels in registers over all pixels. Both inner loops are in conv_tile.h.
+ * one contiguous run of kernel × in floats. If there is padding, the input is first copied with a
+ * border of zeros. The inner loop multiplies values of the input with a panel of weights, while the
+ * sums of a tile of pixels × channels stay in registers. The gradient of the input is the same
+ * product with transposed weights. It is computed separately for each phase of the stride
+ * (conv_walk.h), because all pixels of a phase use the same taps. The gradient of the weights keeps
+ * the sums of a tile of taps × channels in registers over all pixels. conv_tile.h and
+ * conv_tile_neon.h have both inner loops.
  *
  * Built once per instruction set, and called through the table of channels.c. The number of output
  * channels must be a multiple of the vector length. If the number of input channels is not,
@@ -49,7 +50,7 @@ ALWAYS_INLINE void conv_panel_product(int vectors, const struct conv_walk *walk,
     }
 }
 
-/* Sets target[pixel][columns] to the product of the runs that the pixel reads from the source and
+/* Sets target[pixel][columns] to the product of the runs that the pixel reads from the source with
  * the packed panels, or adds the product if `accumulate` is set. */
 static void conv_product(const struct conv_walk *walk, const float *source, const float *packed,
                          int columns, float *target, bool accumulate)
@@ -66,6 +67,8 @@ static void conv_product(const struct conv_walk *walk, const float *source, cons
     }
 }
 
+/* Copies n pictures of h × w pixels. The copies have to_h × to_w pixels, with zeros around the
+ * picture, whose upper left pixel is at (left, top). */
 static void copy_bordered(int n, int h, int w, int c, const float *from, int top, int left,
                           int to_h, int to_w, float *to)
 {
@@ -89,6 +92,7 @@ static bool direct_fits(const struct conv_shape *s)
     return s->out % LANES == 0;
 }
 
+/* Returns whether vector code can compute the gradient of the input. */
 static bool back_fits(const struct conv_shape *s)
 {
     return s->in % LANES == 0;
@@ -107,7 +111,7 @@ static size_t direct_scratch_count(const struct conv_shape *s)
 }
 
 /* Packs one row of `columns` weights as row `position` of the panels packed[panel][depth][PANEL].
- * Only panels part, part + parts, part + 2 × parts, … are written. */
+ * Writes only the panels part, part + parts, part + 2 × parts, …. */
 static void pack_row(const float *row, int columns, size_t depth, size_t position, int part,
                      int parts, float *packed)
 {
@@ -122,8 +126,8 @@ static void pack_row(const float *row, int columns, size_t depth, size_t positio
 /* Like pack_row(), but packs the transposed weights of one tap, tap[columns][rows], as `rows` rows
  * from `position` on. Transposes a vector of rows at a time, so that each cache line of the weights
  * is read once. */
-static void pack_turned(const float *tap, int rows, int columns, size_t depth, size_t position,
-                        int part, int parts, float *packed)
+static void pack_transposed(const float *tap, int rows, int columns, size_t depth, size_t position,
+                            int part, int parts, float *packed)
 {
     for (int column = part * PANEL; column < columns; column += parts * PANEL) {
         int width = columns - column < PANEL ? columns - column : PANEL;
@@ -160,7 +164,7 @@ static void direct_pack(const struct conv_shape *s, const float *weights, int pa
                            kx = (size_t)x.kernel_first + (size_t)tx * (size_t)s->stride;
                     const float *tap =
                         weights + (ky * (size_t)s->kernel + kx) * (size_t)s->in * (size_t)s->out;
-                    pack_turned(tap, s->out, s->in, depth, position, part, parts, packed);
+                    pack_transposed(tap, s->out, s->in, depth, position, part, parts, packed);
                     position += (size_t)s->out;
                 }
             packed += depth * (size_t)s->in;
@@ -204,8 +208,8 @@ static void direct_backward_data(const struct conv_shape *s, const float *d_out,
     }
 }
 
-/* Computes the gradient of some taps for all output channels, so that d_weights is read and written
- * sequentially. */
+/* Computes the gradient of `taps` taps for all output channels, so that d_weights is read and
+ * written sequentially. */
 ALWAYS_INLINE void conv_weights_rows(int taps, const struct conv_walk *walk, const float *from,
                                      const float *d_out, float *d_weights)
 {
@@ -216,15 +220,15 @@ ALWAYS_INLINE void conv_weights_rows(int taps, const struct conv_walk *walk, con
         conv_tile_weights(taps, 1, walk, from, d_out + column, d_weights + column);
 }
 
-/* Returns the number of pictures to process at a time. They should fit in the second-level cache
- * together with their gradients. There should also be enough of them to make loading and storing
- * the sums of a tile worthwhile. */
+/* Returns the number of pictures to process at a time. The pictures should fit in the second-level
+ * cache together with their gradients. They should also be so many that loading and storing the
+ * sums of a tile takes little of the time. */
 static int weights_samples(const struct conv_shape *s)
 {
-    enum { NEAR_FLOATS = 32 * 1024, PIXELS_MIN = 128 };
+    enum { CACHE_FLOATS = 32 * 1024, PIXELS_MIN = 128 };
     size_t pixels = (size_t)conv_out_h(s) * (size_t)conv_out_w(s);
     size_t floats = (conv_bordered_count(s) + conv_out_count(s)) / (size_t)s->n;
-    size_t fit = NEAR_FLOATS / floats, least = (PIXELS_MIN + pixels - 1) / pixels;
+    size_t fit = CACHE_FLOATS / floats, least = (PIXELS_MIN + pixels - 1) / pixels;
     return (int)(fit > least ? fit : least);
 }
 

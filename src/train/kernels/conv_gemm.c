@@ -1,6 +1,7 @@
-/* Convolution with OpenBLAS: patches are gathered into rows (im2col) and multiplied. Used for
- * shapes that the direct kernels do not support, and by tests as a reference for large shapes. A
- * batch is processed in parts, so that the gathered rows stay in the second-level cache. */
+/* Convolution with OpenBLAS: patches are gathered into rows (im2col) and multiplied.
+ * kernels_choose_conv() selects it for shapes that the direct kernels do not support, and
+ * conv_direct.c uses it for some gradients of inputs. A batch is processed in parts, so that the
+ * gathered rows stay in the second-level cache. */
 #include "train/kernels/blas.h"
 #include "train/kernels/kernels.h"
 
@@ -118,7 +119,7 @@ static void gemm_backward_data(const struct conv_shape *s, const float *d_out, c
     for (int n = 0; n < s->n; n += part) {
         int now = s->n - n < part ? s->n - n : part;
         struct product product = {
-            .m = now * (int)sample_rows(s), .n = k, .k = s->out, .b_turned = true};
+            .m = now * (int)sample_rows(s), .n = k, .k = s->out, .b_transposed = true};
         blas_product(&product, d_out + (size_t)n * sample_rows(s) * (size_t)s->out, weights,
                      scratch);
         scatter_add(s, now, scratch, d_in + (size_t)n * in_sample);
@@ -134,7 +135,7 @@ static void gemm_backward_weights(const struct conv_shape *s, const float *in, c
         int now = s->n - n < part ? s->n - n : part;
         gather_patches(s, now, in + (size_t)n * in_sample, scratch);
         struct product product = {
-            .m = k, .n = s->out, .k = now * (int)sample_rows(s), .a_turned = true, .add = true};
+            .m = k, .n = s->out, .k = now * (int)sample_rows(s), .a_transposed = true, .add = true};
         blas_product(&product, scratch, d_out + (size_t)n * sample_rows(s) * (size_t)s->out,
                      d_weights);
     }

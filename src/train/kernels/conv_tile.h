@@ -1,6 +1,7 @@
-/* The two inner loops of conv_direct.c for any vector width. They compute the sums of a tile of
- * pixels × channels, and of a tile of taps × channels. conv_tile_neon.h has the same loops for
- * NEON, which can multiply a vector by one element of another vector. */
+/* The two inner loops of conv_direct.c for any vector width. conv_tile_product() computes the sums
+ * of a tile of pixels × channels, and conv_tile_weights() those of a tile of taps × channels.
+ * conv_tile_neon.h has the same functions for NEON, which can multiply a vector by one element of
+ * another vector. */
 #ifndef TRAINYARD_TRAIN_KERNELS_CONV_TILE_H
 #define TRAINYARD_TRAIN_KERNELS_CONV_TILE_H
 
@@ -17,8 +18,8 @@ enum { TILE_ROWS = 6, TILE_TAPS = 6 };
 enum { TILE_ROWS = 8, TILE_TAPS = 8 };
 #endif
 
-/* Computes TILE_ROWS rows and stores the first `rows` of them. The panel is `vectors` vectors
- * wide. */
+/* Computes the products of TILE_ROWS pixels with a panel of `vectors` vectors, and stores the first
+ * `rows` of them. */
 ALWAYS_INLINE void conv_tile_product(int vectors, const float *const *from, float *const *to,
                                      int rows, const struct conv_walk *walk, const float *panel,
                                      bool accumulate)

@@ -1,4 +1,4 @@
-/* The two inner loops of conv_direct.c for NEON, with the same tiles as in conv_tile.h. The
+/* The two inner loops of conv_direct.c for NEON, with the same functions as conv_tile.h. The
  * instruction FMLA (by element) multiplies a vector by one element of another vector. Four values
  * of depth, or of taps, are therefore loaded at once and used one after another, without an
  * instruction to broadcast each of them. */
@@ -16,7 +16,7 @@ _Static_assert(LANES == 4, "NEON has four floats in a vector");
  * 24 for sums and 3 for values. */
 enum { TILE_ROWS = 8, TILE_TAPS = 12 };
 
-/* Computes one step of depth. This is a macro because the lane must be a constant. */
+/* Adds the products of one value of depth. This is a macro because the lane must be a constant. */
 #define PRODUCT_STEP(lane)                                                                         \
     do {                                                                                           \
         float32x4_t first = vld1q_f32(panel),                                                      \
@@ -30,6 +30,8 @@ enum { TILE_ROWS = 8, TILE_TAPS = 12 };
         }                                                                                          \
     } while (0)
 
+/* Computes the products of TILE_ROWS pixels with a panel of `vectors` vectors, and stores the first
+ * `rows` of them. */
 ALWAYS_INLINE void conv_tile_product(int vectors, const float *const *from, float *const *to,
                                      int rows, const struct conv_walk *walk, const float *panel,
                                      bool accumulate)
@@ -72,7 +74,7 @@ ALWAYS_INLINE void conv_tile_product(int vectors, const float *const *from, floa
         }
 }
 
-/* Computes one of the four taps in `values`. */
+/* Adds the products of one of the four taps in `values`. */
 #define WEIGHTS_STEP(lane)                                                                         \
     do {                                                                                           \
         low[m + lane] = vfmaq_laneq_f32(low[m + lane], first, values, lane);                       \

@@ -1,7 +1,7 @@
 /* Computes the positions of a convolution's pixels in memory. The output and the gradient of the
- * input are the same kind of product. Every target pixel reads some runs of contiguous values from
- * a source, which is a copy with a border of zeros, and multiplies them with a matrix of weights. A
- * walk describes the target pixels and their runs, for the forward pass or for one phase of the
+ * input are computed by the same kind of product. Every target pixel reads some runs of contiguous
+ * values from a source, which has a border of zeros, and multiplies them with a matrix of weights.
+ * A walk describes the target pixels and their runs, for the forward pass or for one phase of the
  * backward pass (see struct conv_phase). The vector kernels loop over a walk. This header only
  * computes offsets. */
 #ifndef TRAINYARD_TRAIN_KERNELS_CONV_WALK_H
@@ -10,9 +10,9 @@
 #include "train/kernels/kernels.h"
 
 /* `from` is the offset of the first pixel in the source. from_n, from_y and from_x are the
- * distances from one picture, line or pixel to the next. `to`, to_n, to_y and to_x are the same in
- * the target. A run has `length` values, and the runs of one target pixel are run_stride apart. All
- * are counted in values. */
+ * distances in the source from one picture, line or pixel of the target to the next. `to`, to_n,
+ * to_y and to_x are the same in the target. A run has `length` values, and the runs of one target
+ * pixel are run_stride apart. All these are counted in values. */
 struct conv_walk {
     int n, h, w; /* number of pictures, lines and pixels per line in the target */
     size_t from, from_n, from_y, from_x;
@@ -21,16 +21,20 @@ struct conv_walk {
     size_t length, run_stride;
 };
 
+/* Returns the offset in the source of the first run of the first target pixel of line y of picture
+ * n. */
 static inline size_t conv_walk_from(const struct conv_walk *walk, int n, int y)
 {
     return walk->from + (size_t)n * walk->from_n + (size_t)y * walk->from_y;
 }
 
+/* Returns the offset in the target of the first target pixel of line y of picture n. */
 static inline size_t conv_walk_to(const struct conv_walk *walk, int n, int y)
 {
     return walk->to + (size_t)n * walk->to_n + (size_t)y * walk->to_y;
 }
 
+/* Returns the number of values that one target pixel reads. */
 static inline size_t conv_walk_depth(const struct conv_walk *walk)
 {
     return (size_t)walk->runs * walk->length;
@@ -68,10 +72,10 @@ static inline struct conv_walk conv_walk_forward(const struct conv_shape *s)
  * position. The last tap belongs to output position i + offset, the tap before it to the next
  * position, and so on. */
 struct conv_phase {
-    int count; /* number of pixels of the axis in this phase */
-    int taps;
-    int kernel_first;
-    int offset;
+    int count;        /* number of pixels of the axis in this phase */
+    int taps;         /* number of taps of the window that the pixels use */
+    int kernel_first; /* the first of these taps */
+    int offset; /* from the number of a pixel in the phase to the output position of its last tap */
 };
 
 static inline struct conv_phase conv_phase_of(const struct conv_shape *s, int size, int phase)
@@ -86,19 +90,22 @@ static inline struct conv_phase conv_phase_of(const struct conv_shape *s, int si
     };
 }
 
-/* Returns the width of the border of zeros in the source of the backward pass, which is a copy of
- * the gradient of the output. The border covers every tap of every phase. */
+/* Returns the width of the border of zeros above and left of the source of the backward pass, which
+ * is a copy of the gradient of the output. The border covers every tap of every phase. */
 static inline int conv_back_border(const struct conv_shape *s)
 {
     return (s->kernel - 1) / s->stride + 1;
 }
 
+/* Returns the size of the source of the backward pass along one axis, including its border, for
+ * `out` output positions and `size` input pixels. */
 static inline int conv_back_size(const struct conv_shape *s, int out, int size)
 {
     int reach = (size - 1 + s->pad) / s->stride + 1;
     return conv_back_border(s) + (reach > out ? reach : out) + 1;
 }
 
+/* Returns the size, in values, of the source of the backward pass. */
 static inline size_t conv_back_count(const struct conv_shape *s)
 {
     return (size_t)s->n * (size_t)conv_back_size(s, conv_out_h(s), s->h) *

@@ -33,13 +33,14 @@ static size_t pixel_offset(int w, int c, int y, int x)
     return ((size_t)y * (size_t)w + (size_t)x) * (size_t)c;
 }
 
-/* Sets the range of taps of the window for output `o` that lie inside the picture. */
+/* Sets the range of taps of the window of output `o` that lie inside the picture: *ret_first to
+ * *ret_end - 1. `edge` is the size of the picture along this axis. */
 ALWAYS_INLINE void depthwise_taps(int o, int stride, int pad, int kernel, int edge, int *ret_first,
-                                  int *ret_last)
+                                  int *ret_end)
 {
     int start = o * stride - pad;
     *ret_first = start < 0 ? -start : 0;
-    *ret_last = start + kernel > edge ? edge - start : kernel;
+    *ret_end = start + kernel > edge ? edge - start : kernel;
 }
 
 /* Computes `vectors` vectors of `width` channels each, for `pixels` neighbouring outputs whose
@@ -85,7 +86,7 @@ ALWAYS_INLINE void depthwise_forward_block(const struct depthwise_shape *s, int 
                                            const float *weights, float *out)
 {
     int oh = depthwise_out_h(s), ow = depthwise_out_w(s);
-    /* The range of outputs whose whole window lies inside the row. */
+    /* The outputs from `inner` to outer - 1 have their whole window inside the row. */
     int inner = (s->pad + s->stride - 1) / s->stride,
         outer = s->w + s->pad < s->kernel ? 0 : (s->w + s->pad - s->kernel) / s->stride + 1;
     for (int oy = 0; oy < oh; oy++)
@@ -136,13 +137,14 @@ ALWAYS_INLINE void depthwise_data_block(const struct depthwise_shape *s, int vec
         }
 }
 
-/* Sets the range of outputs whose tap `k` lies inside the picture. */
+/* Sets the range of outputs whose tap `k` lies inside the picture: *ret_first to *ret_end - 1.
+ * `edge` is the size of the picture along this axis, and `count` the number of outputs. */
 ALWAYS_INLINE void depthwise_outputs(int k, int stride, int pad, int edge, int count,
-                                     int *ret_first, int *ret_last)
+                                     int *ret_first, int *ret_end)
 {
     *ret_first = k < pad ? (pad - k + stride - 1) / stride : 0;
     int last = edge - 1 + pad - k < 0 ? 0 : (edge - 1 + pad - k) / stride + 1;
-    *ret_last = last < count ? last : count;
+    *ret_end = last < count ? last : count;
 }
 
 ALWAYS_INLINE void depthwise_weights_block(const struct depthwise_shape *s, int vectors, int width,
@@ -188,7 +190,8 @@ ALWAYS_INLINE void depthwise_weights_block(const struct depthwise_shape *s, int 
         }
 }
 
-/* Runs `call` for every sample and every block of channels. The last blocks are narrower. */
+/* Calls the macro `call` for every sample and every block of channels. The last blocks are
+ * narrower. */
 #define EACH_BLOCK(call)                                                                           \
     for (int n = 0; n < s->n; n++)                                                                 \
         for (int from = 0, left; (left = s->c - from) > 0;) {                                      \

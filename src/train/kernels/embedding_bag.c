@@ -1,12 +1,15 @@
-/* Converts bags of ids to vectors; see embedding_bag.h. There is a reference and a fast version.
- * The fast version keeps a tile of the sum in registers while it adds the rows of all ids. It
- * prefetches rows, because a table is larger than the caches and the ids are scattered. */
+/* Implements the reference and a fast version of embedding bags; see embedding_bag.h. The fast
+ * version keeps a tile of the sum in registers while it adds the rows of all ids. It prefetches
+ * rows, because a table is larger than the caches and the ids are scattered. */
 #include "train/kernels/embedding_bag.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { TILE = 16, AHEAD = 8 };
+enum {
+    TILE = 16, /* floats of a vector that are summed in registers */
+    AHEAD = 8, /* the row that is prefetched belongs to the id that is so many positions ahead */
+};
 
 void embedding_bag_forward_ref(const struct embedding_bags *bags, int width, const float *table,
                                float *out)
@@ -38,13 +41,14 @@ void embedding_bag_backward_ref(const struct embedding_bags *bags, int width, co
             }
 }
 
-/* The weight of one row in the sum of its bag. */
-static float bag_factor(const struct embedding_bags *bags, size_t bag, size_t place)
+/* Returns the factor of one row in the vector of its bag. */
+static float bag_factor(const struct embedding_bags *bags, size_t bag, size_t position)
 {
-    float weight = bags->weights ? bags->weights[place] : 1;
+    float weight = bags->weights ? bags->weights[position] : 1;
     return bags->mean ? weight / (float)(bags->offsets[bag + 1] - bags->offsets[bag]) : weight;
 }
 
+/* Sets `lanes` elements of the vector of a bag, starting with element `first`. */
 static void add_rows(const struct embedding_bags *bags, size_t bag, size_t width, size_t first,
                      size_t lanes, const float *table, float *out)
 {
@@ -55,7 +59,7 @@ static void add_rows(const struct embedding_bags *bags, size_t bag, size_t width
             __builtin_prefetch(table + (size_t)embedding_bag_id(bags, i + AHEAD) * width + first);
         const float *row = table + (size_t)embedding_bag_id(bags, i) * width + first;
         float weight = bag_factor(bags, bag, i);
-        /* a constant number of iterations, so that the compiler can unroll the loop */
+        /* A constant number of iterations lets the compiler unroll the loop. */
         if (lanes == TILE)
             for (size_t w = 0; w < TILE; w++)
                 sum[w] += weight * row[w];
@@ -75,11 +79,11 @@ void embedding_bag_forward(const struct embedding_bags *bags, int width, const f
             add_rows(bags, b, wide, first, wide - first < TILE ? wide - first : TILE, table, out);
 }
 
-static int by_id_then_place(const void *a, const void *b)
+static int by_id_then_position(const void *a, const void *b)
 {
     const struct embedding_bag_place *x = a, *y = b;
     return x->id != y->id ? (x->id > y->id) - (x->id < y->id)
-                          : (x->place > y->place) - (x->place < y->place);
+                          : (x->position > y->position) - (x->position < y->position);
 }
 
 size_t embedding_bag_backward(const struct embedding_bags *bags, int width, const float *d_out,
@@ -90,14 +94,14 @@ size_t embedding_bag_backward(const struct embedding_bags *bags, int width, cons
     for (size_t b = 0; b < bags->count; b++)
         for (size_t i = bags->offsets[b]; i < bags->offsets[b + 1]; i++)
             scratch[i] = (struct embedding_bag_place){embedding_bag_id(bags, i), i, b};
-    qsort(scratch, total, sizeof(*scratch), by_id_then_place);
+    qsort(scratch, total, sizeof(*scratch), by_id_then_position);
     for (size_t i = 0; i < total; i++) {
         const struct embedding_bag_place *at = &scratch[i];
         if (rows == 0 || ret_ids[rows - 1] != at->id) {
             memset(ret_rows + rows * wide, 0, wide * sizeof(*ret_rows));
             ret_ids[rows++] = at->id;
         }
-        float *row = ret_rows + (rows - 1) * wide, weight = bag_factor(bags, at->bag, at->place);
+        float *row = ret_rows + (rows - 1) * wide, weight = bag_factor(bags, at->bag, at->position);
         const float *d_bag = d_out + at->bag * wide;
         for (size_t w = 0; w < wide; w++)
             row[w] += weight * d_bag[w];

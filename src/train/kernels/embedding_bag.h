@@ -10,23 +10,24 @@
 
 struct embedding_bags {
     size_t count;
-    /* count + 1 offsets; bag b has the ids from offsets[b] to offsets[b+1] - 1 */
+    /* count + 1 positions in `ids`; bag b has the ids at offsets[b] to offsets[b + 1] - 1 */
     const size_t *offsets;
     const int64_t *ids;   /* rows of the table; NULL: ids32 has them */
     const int32_t *ids32; /* rows of the table in 32 bits; used if `ids` is NULL */
     const float *weights; /* one per position in `ids`; NULL: every id has weight 1 */
-    bool mean;            /* the mean instead of the sum; the vector of an empty bag is zero */
+    /* the vector is the mean instead of the sum; an empty bag has the vector 0 in both cases */
+    bool mean;
 };
 
-/* An id, its position in the list of all ids, and its bag, for sorting. */
+/* An id, its position in `ids`, and its bag. embedding_bag_backward() sorts these. */
 struct embedding_bag_place {
     int64_t id;
-    size_t place, bag;
+    size_t position, bag;
 };
 
-static inline int64_t embedding_bag_id(const struct embedding_bags *bags, size_t place)
+static inline int64_t embedding_bag_id(const struct embedding_bags *bags, size_t position)
 {
-    return bags->ids ? bags->ids[place] : bags->ids32[place];
+    return bags->ids ? bags->ids[position] : bags->ids32[position];
 }
 
 /* Sets out[count][width] from table[…][width]. */
@@ -39,15 +40,16 @@ void embedding_bag_forward(const struct embedding_bags *bags, int width, const f
 void embedding_bag_backward_ref(const struct embedding_bags *bags, int width, const float *d_out,
                                 float *d_table);
 
-/* Like embedding_bag_backward_ref(), but only for the rows whose ids are in the bags. Returns the
- * number of these rows, and sets their ids, in ascending order, and their gradients. `scratch`,
- * ret_ids and ret_rows must have room for one element or row per id of the bags. The terms of a row
- * are added in the order of their positions, independent of other ids. */
+/* Like embedding_bag_backward_ref(), but sets only the gradients of the rows whose ids are in the
+ * bags. Returns the number of these rows. Sets ret_ids to their ids, in ascending order, and
+ * ret_rows to their gradients. `scratch`, ret_ids and ret_rows must have room for one element or
+ * row per id of the bags. The terms of a row are added in the order of their positions, independent
+ * of other ids. */
 size_t embedding_bag_backward(const struct embedding_bags *bags, int width, const float *d_out,
                               struct embedding_bag_place *scratch, int64_t *ret_ids,
                               float *ret_rows);
 
-/* Sets one gradient per weight in d_weights. */
+/* Sets d_weights to the gradients of the weights, one per position in `ids`. */
 void embedding_bag_backward_weights(const struct embedding_bags *bags, int width,
                                     const float *table, const float *d_out, float *d_weights);
 

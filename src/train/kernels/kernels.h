@@ -1,12 +1,13 @@
-/* The arithmetic of training: one function per operation. Layers call these functions. They
- * allocate nothing: the caller passes inputs, outputs and scratch memory.
+/* The arithmetic of training: one function per operation. Layers and the team (train/team) call
+ * these functions. The functions allocate nothing: the caller passes inputs, outputs and scratch
+ * memory.
  *
- * A convolution exists in three implementations. `ref` is plain C and the specification. `gemm`
- * gathers patches (im2col) and multiplies them with OpenBLAS. `direct` is vector code, built once
- * per instruction set and chosen at run time. For bf16 there are the specification `ref_bf16`,
- * `rounded` for every machine, and vector code. Tests compare the implementations with each other.
- * A dense layer is a convolution of one pixel with a window of one pixel. Gradients of parameters
- * are always added to the given memory, so that a batch can be computed in parts. */
+ * A convolution in float32 has three implementations. `ref` is plain C and the specification.
+ * `gemm` gathers patches (im2col) and multiplies them with OpenBLAS. `direct` is vector code, built
+ * once per instruction set and chosen at run time. A convolution in bf16 has the specification
+ * `ref_bf16`, `rounded` for every machine, and vector code. Tests compare the implementations with
+ * each other. A dense layer is a convolution of one pixel with a window of one pixel. Gradients of
+ * parameters are always added to the given memory, so that a batch can be computed in parts. */
 #ifndef TRAINYARD_TRAIN_KERNELS_KERNELS_H
 #define TRAINYARD_TRAIN_KERNELS_KERNELS_H
 
@@ -14,8 +15,8 @@
 #include <stddef.h>
 
 /* The precision of the products in convolutions and dense layers. With PRECISION_BF16 both factors
- * are rounded to bf16, and the sum is float32. Parameters, activations and gradients are always
- * float32 in memory. */
+ * of a product are rounded to bf16, and the sums of products are float32. Parameters, activations
+ * and gradients are always float32 in memory. */
 enum precision { PRECISION_FP32, PRECISION_BF16 };
 
 const char *kernels_precision_name(enum precision precision); /* "fp32", "bf16" */
@@ -56,14 +57,14 @@ static inline size_t conv_out_count(const struct conv_shape *s)
 }
 
 /* One implementation of convolution. `packed` has the weights in the order that the implementation
- * needs. pack() is called once per step, not once per pass. `scratch` has scratch_count() floats,
- * whose contents are not kept between calls. */
+ * needs. pack() is called once per step, not once per pass. `scratch` has scratch_count() floats of
+ * memory, which a function need not preserve for the next call. */
 struct conv_kernels {
     const char *name;
-    bool (*fits)(const struct conv_shape *s);
+    bool (*fits)(const struct conv_shape *s);            /* whether it can compute this shape */
     size_t (*packed_count)(const struct conv_shape *s);  /* number of floats */
     size_t (*scratch_count)(const struct conv_shape *s); /* number of floats, for s->n samples */
-    /* Packs part `part` of `parts` parts, numbered from 0. Several threads may call it for
+    /* Packs part number `part`, counted from 0, of `parts` parts. Several threads may pack
      * different parts at the same time, because no two parts write to the same memory. A part may
      * be empty. */
     void (*pack)(const struct conv_shape *s, const float *weights, int part, int parts,
@@ -141,27 +142,29 @@ struct kernels {
      * with in == out, adds `left` to d_in and sets `left` to 0, so that later pixels of the window
      * get nothing. */
     void (*max_gradient)(const float *in, const float *out, int c, float *left, float *d_in);
-    /* Rounds each x to a multiple of `quantum`, which is a power of 2, and adds it to total. A
-     * quantum of 0 means no rounding. Returns the largest magnitude in x. */
+    /* Rounds each x to a multiple of `quantum`, which is a power of 2, and adds it to total. The
+     * rounding is correct for magnitudes up to 2^22 quanta. A quantum of 0 means no rounding.
+     * Returns the largest magnitude in x. */
     float (*add_rounded)(const float *x, float quantum, size_t count, float *total);
     void (*round_bf16)(const float *x, size_t count, float *out); /* rounds to bf16 */
 };
 
 /* Returns table number `position` of the tables that this build has and this machine can run,
- * fastest first, or NULL after the last table. The last table runs on every machine. */
+ * fastest first. Returns NULL after the last table. The last table runs on every machine. */
 const struct kernels *kernels_at(size_t position);
 const struct kernels *kernels_best(void);
 
-/* Like kernels_at(), for the implementations of convolution in bf16. One of them is `rounded`,
- * which fits every shape. */
+/* Like kernels_at(), but returns an implementation of convolution in bf16. One of them is
+ * `rounded`, which fits every shape. */
 const struct conv_kernels *kernels_conv_bf16_at(size_t position);
 
-/* Returns the fastest implementation for this shape and precision. In float32 this is `direct` if
- * it fits the shape, else OpenBLAS. */
+/* Returns the fastest implementation for this shape and precision. In float32 this is `direct` of
+ * the first table whose `direct` fits the shape, or `gemm` if none fits. */
 const struct conv_kernels *kernels_choose_conv(const struct conv_shape *s,
                                                enum precision precision);
 
-/* Writes the kernels in use, for the log of a run: "avx512", "avx512, bf16 by amx". */
+/* Writes the kernels in use, for the log of a run: "avx512", or "avx512, bf16 by amx". If OpenBLAS
+ * cannot be loaded, the text says why. */
 void kernels_sentence(enum precision precision, char *text, size_t size);
 
 /* ---- Pooling ---- */
@@ -195,7 +198,7 @@ void pool_average_backward(const struct pool_shape *s, const float *d_out, float
 
 /* ---- L2 normalisation: rows of length 1 ---- */
 
-/* out = in / |in|. Sets ret_norm[n] to |in|, for the backward pass. A zero row stays zero. */
+/* out = in / |in|. Sets ret_norm[n] to |in|, for the backward pass. A row of zeros stays zero. */
 void kernels_l2_normalise_forward(int n, int c, const float *in, float *out, float *ret_norm);
 void kernels_l2_normalise_backward(int n, int c, const float *out, const float *norm,
                                    const float *d_out, float *d_in, bool accumulate);
@@ -209,8 +212,8 @@ struct group_norm_shape {
     bool relu; /* negative results become 0 in the same pass */
 };
 
-/* scale and shift have one value per channel. saved[n][groups][2] is mean and 1 / standard
- * deviation, for the backward pass. */
+/* scale and shift have one value per channel. saved[n][groups][2] has the mean and 1 / standard
+ * deviation of each group. The forward pass sets it for the backward pass. */
 void ref_group_norm_forward(const struct group_norm_shape *s, const float *x, const float *scale,
                             const float *shift, float *y, float *saved);
 void ref_group_norm_backward(const struct group_norm_shape *s, const float *x, const float *y,
@@ -225,7 +228,7 @@ void group_norm_backward(const struct kernels *k, const struct group_norm_shape 
                          float *dx, bool accumulate, float *d_scale, float *d_shift,
                          float *scratch);
 
-#define NORM_EPSILON 1e-5f
+#define NORM_EPSILON 1e-5f /* added to a variance, so that no division is by 0 */
 
 /* ---- Batch norm: mean and deviation of each channel of the whole batch ---- */
 
@@ -236,8 +239,8 @@ struct batch_norm_shape {
     bool relu; /* negative results become 0 in the same pass */
 };
 
-/* The number of floats that batch_norm_sums() or batch_norm_gradient_sums() sets for one part: a
- * count, and two numbers per channel. */
+/* Returns the number of floats that batch_norm_sums() and batch_norm_gradient_sums() set for one
+ * part: a count, and two numbers per channel. */
 static inline size_t batch_norm_sum_count(int channels)
 {
     return 1 + 2 * (size_t)channels;
@@ -251,8 +254,9 @@ void ref_batch_norm_backward(const struct batch_norm_shape *s, const float *x, c
                              const float *dy, float *dx, bool accumulate, float *d_scale,
                              float *d_shift);
 
-/* Forward pass: batch_norm_sums() sets count, means and sums of squares of one part, and
- * batch_norm_merge() merges those of all parts into count, means and variances of the batch. */
+/* Forward pass: batch_norm_sums() sets the count, the means and the sums of squared distances from
+ * these means, of one part. batch_norm_merge() merges the sums of all parts into count, means and
+ * variances of the batch. */
 void batch_norm_sums(const struct kernels *k, const struct batch_norm_shape *s, const float *x,
                      float *ret_sums);
 void batch_norm_merge(int channels, const float *sums, size_t parts, float *ret_total);
@@ -261,18 +265,19 @@ void batch_norm_forward(const struct kernels *k, const struct batch_norm_shape *
                         const float *mean, const float *variance, const float *scale,
                         const float *shift, float *y, float *scratch);
 
-/* Backward pass: batch_norm_gradient_sums() sets count, Σ dy and Σ dy·(x − mean) of one part, and
- * batch_norm_merge_gradient() adds up those of all parts. */
+/* Backward pass: batch_norm_gradient_sums() sets the count, Σ dy and Σ dy·(x − mean) of one part.
+ * batch_norm_merge_gradient() adds up the sums of all parts. */
 void batch_norm_gradient_sums(const struct kernels *k, const struct batch_norm_shape *s,
                               const float *x, const float *y, const float *mean, const float *dy,
                               float *ret_sums);
 void batch_norm_merge_gradient(int channels, const float *sums, size_t parts, float *ret_total);
-/* `total` is the result of batch_norm_merge_gradient(). If it is NULL, mean and variance are
- * constants. scratch: 3·c floats */
+/* `total` is the result of batch_norm_merge_gradient(), or NULL if mean and variance are constants.
+ * scratch: 3·c floats */
 void batch_norm_backward(const struct kernels *k, const struct batch_norm_shape *s, const float *x,
                          const float *y, const float *mean, const float *variance,
                          const float *scale, const float *total, const float *dy, float *dx,
                          bool accumulate, float *scratch);
+/* Returns the standard deviation by which a channel is divided: √(variance + NORM_EPSILON). */
 float batch_norm_deviation(float variance);
 
 #endif

@@ -1,5 +1,5 @@
-/* Pooling and L2 normalisation in plain loops, because they take little time. Called by the
- * layers. */
+/* Pooling and L2 normalisation. These are plain loops, because they take little time. Only the
+ * gradient of a maximum uses vector code. The layers call these functions. */
 #include "train/kernels/kernels.h"
 
 #include <math.h>

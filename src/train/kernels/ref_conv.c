@@ -1,5 +1,6 @@
-/* The reference of convolution: simple loops with sums in double, in float32 and with factors
- * rounded to bf16. Tests compare every fast kernel with it. Never called in training. */
+/* The reference of convolution: simple loops with sums in double. One version has float32 factors,
+ * and the other has factors rounded to bf16. Tests compare every fast kernel with the reference.
+ * Training never calls it. */
 #include "train/kernels/bf16.h"
 #include "train/kernels/kernels.h"
 
@@ -26,6 +27,7 @@ static void ref_pack(const struct conv_shape *s, const float *weights, int part,
         packed[i] = weights[i];
 }
 
+/* Returns the offset of element [i][j][k][l] of an array [][b][c][d]. */
 static size_t offset_of4(int b, int c, int d, int i, int j, int k, int l)
 {
     return (((size_t)i * (size_t)b + (size_t)j) * (size_t)c + (size_t)k) * (size_t)d + (size_t)l;

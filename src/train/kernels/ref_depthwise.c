@@ -1,5 +1,5 @@
 /* The reference of depthwise convolution: simple loops with sums in double. Tests compare the fast
- * kernel with it. Never called in training. */
+ * kernel with it. Training never calls it. */
 #include "train/kernels/kernels.h"
 
 static size_t ref_pixel_offset(int h, int w, int c, int n, int y, int x, int i)

@@ -1,5 +1,5 @@
 /* The reference of group norm and batch norm: simple loops in double. Tests compare group_norm.c
- * and batch_norm.c with it. Never called in training. */
+ * and batch_norm.c with it. Training never calls it. */
 #include "train/kernels/kernels.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* Types and macros of the vector kernels. The files that include this header are built once per
- * instruction set. The build sets KERNELS_NAME (a suffix of their symbols) and KERNELS_LANES
- * (floats per vector). The code is portable C with the compiler's vector types. */
+/* Types and macros of the vector kernels, in portable C with the vector types of the compiler. The
+ * files that include this header are built once per instruction set. The build sets KERNELS_NAME (a
+ * suffix of their symbols) and KERNELS_LANES (floats per vector). */
 #ifndef TRAINYARD_TRAIN_KERNELS_SIMD_H
 #define TRAINYARD_TRAIN_KERNELS_SIMD_H
 
@@ -13,7 +13,8 @@
 #define SIMD_TEXT2(a) #a
 #define SIMD_TEXT(a)  SIMD_TEXT2(a)
 
-extern const struct conv_kernels SIMD(conv_direct), SIMD(conv);
+extern const struct conv_kernels SIMD(conv_direct); /* float32, conv_direct.c */
+extern const struct conv_kernels SIMD(conv);        /* bf16, conv_bf16.c */
 extern const struct depthwise_kernels SIMD(depthwise);
 extern const struct kernels SIMD(kernels);
 

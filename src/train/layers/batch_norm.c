@@ -1,6 +1,7 @@
-/* Batch norm, optionally with a ReLU in the same pass. In training, mean and variance are computed
- * over the whole batch of all workers, so that N workers compute the same result as one worker.
- * Otherwise the running mean and variance are used, which are parameters without a gradient. */
+/* The batch norm layer, optionally with a ReLU in the same pass. In training, mean and variance are
+ * computed over the whole batch of all workers, so that N workers compute the same result as one
+ * worker. Otherwise the layer uses the running mean and variance, which are parameters that are not
+ * trained. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>
@@ -24,7 +25,7 @@ static int norm_infer(struct layer *layer, struct err *err)
     return 0;
 }
 
-enum { SCALE, SHIFT, MEAN, VARIANCE };
+enum { SCALE, SHIFT, MEAN, VARIANCE }; /* positions in layer->parameter */
 
 static void norm_declare(struct layer *layer, struct params *params)
 {
@@ -78,7 +79,7 @@ static void norm_backward(const struct layer *layer, const struct layer_pass *pa
     const float *mean = mean_of(layer, pass), *variance = variance_of(layer, pass);
     float *d_scale = pass->gradients + entries[layer->parameter[SCALE]].offset,
           *d_shift = pass->gradients + entries[layer->parameter[SHIFT]].offset;
-    /* The sums cover this part only. The gradients of all parts are added later, like those of
+    /* The sums cover this part only. The team adds the gradients of all parts later, like those of
      * other parameters. */
     float *sums = pass->scratch;
     batch_norm_gradient_sums(pass->kernels, &s, in[0], out, mean, d_out, sums);

@@ -19,16 +19,16 @@ static void bias_declare(struct layer *layer, struct params *params)
         params_declare(params, name, (int[]){layer->in.c, 1, 1, 1}, PARAM_ZERO, 0);
 }
 
-static size_t rows_of(const struct layer *layer, int n)
+static size_t bias_rows(const struct layer *layer, int n)
 {
     return (size_t)n * (size_t)layer->in.h * (size_t)layer->in.w;
 }
 
-/* In the forward pass the scratch memory has a scale of ones, and in the backward pass it has the
- * gradient before the ReLU. */
+/* The forward pass stores one scale factor of 1 per channel in the scratch memory. The backward
+ * pass stores the gradient at the input of the ReLU there, if it must be added to d_in. */
 static size_t bias_scratch_count(const struct layer *layer, int n)
 {
-    return rows_of(layer, n) * (size_t)layer->in.c;
+    return bias_rows(layer, n) * (size_t)layer->in.c;
 }
 
 static void bias_forward(const struct layer *layer, const struct layer_pass *pass, int n,
@@ -36,7 +36,7 @@ static void bias_forward(const struct layer *layer, const struct layer_pass *pas
 {
     for (int c = 0; c < layer->in.c; c++)
         pass->scratch[c] = 1;
-    pass->kernels->channel_affine(in[0], rows_of(layer, n), layer->in.c, pass->scratch,
+    pass->kernels->channel_affine(in[0], bias_rows(layer, n), layer->in.c, pass->scratch,
                                   params_value(pass->params, layer->parameter[0]), layer->bias.relu,
                                   out);
 }
@@ -45,21 +45,21 @@ static void bias_backward(const struct layer *layer, const struct layer_pass *pa
                           const float *const *in, const float *out, const float *d_out,
                           float *const *d_in, const bool *accumulate)
 {
-    size_t rows = rows_of(layer, n), count = rows * (size_t)layer->in.c;
-    const float *before = d_out;
+    size_t rows = bias_rows(layer, n), count = rows * (size_t)layer->in.c;
+    const float *d_sum = d_out;
     if (layer->bias.relu) {
         /* Write to d_in directly, unless the gradient must be added to it. */
         float *to = accumulate[0] ? pass->scratch : d_in[0];
         pass->kernels->relu_gradient(d_out, out, count, false, to);
-        before = to;
+        d_sum = to;
     }
-    pass->kernels->channel_sum(before, rows, layer->in.c,
+    pass->kernels->channel_sum(d_sum, rows, layer->in.c,
                                pass->gradients + pass->params->entries[layer->parameter[0]].offset);
     if (accumulate[0])
         for (size_t i = 0; i < count; i++)
-            d_in[0][i] += before[i];
-    else if (before != d_in[0])
-        memcpy(d_in[0], before, count * sizeof(*before));
+            d_in[0][i] += d_sum[i];
+    else if (d_sum != d_in[0])
+        memcpy(d_in[0], d_sum, count * sizeof(*d_sum));
 }
 
 const struct layer_ops layers_bias = {

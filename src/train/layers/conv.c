@@ -22,8 +22,7 @@ static int conv_infer(struct layer *layer, struct err *err)
     struct conv_shape s = conv_shape_of(layer, 1);
     if (s.kernel < 1 || s.stride < 1 || s.pad < 0 || s.pad >= s.kernel || s.out < 1)
         return err_set(err, ERR_INVALID,
-                       "window %d, stride %d, border %d and %d channels fit no "
-                       "convolution",
+                       "invalid convolution: window %d, stride %d, padding %d, %d output channels",
                        s.kernel, s.stride, s.pad, s.out);
     if (s.h + 2 * s.pad < s.kernel || s.w + 2 * s.pad < s.kernel)
         return err_set(err, ERR_INVALID, "a picture of %d×%d is smaller than the window of %d", s.h,
@@ -83,7 +82,7 @@ static void conv_backward(const struct layer *layer, const struct layer_pass *pa
 const struct layer_ops layers_conv = {
     .kind = "conv",
     .inputs = 1,
-    .reads_pictures = true,
+    .may_read_network_input = true,
     .infer = conv_infer,
     .declare = conv_declare,
     .packed_count = conv_packed_count,

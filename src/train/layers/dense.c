@@ -1,5 +1,5 @@
-/* A dense layer with bias. A sample is treated as one pixel with all its values as channels, so
- * that the product is a convolution with a window of one pixel. */
+/* The dense layer, with a bias. A sample is treated as one pixel with all its values as channels,
+ * so that the product is a convolution with a window of one pixel. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>
@@ -86,7 +86,7 @@ static void dense_backward(const struct layer *layer, const struct layer_pass *p
 const struct layer_ops layers_dense = {
     .kind = "dense",
     .inputs = 1,
-    .reads_pictures = true,
+    .may_read_network_input = true,
     .infer = dense_infer,
     .declare = dense_declare,
     .packed_count = dense_packed_count,

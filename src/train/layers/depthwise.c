@@ -1,5 +1,5 @@
-/* Depthwise convolution without bias: each channel has its own window. Together with a 1 × 1
- * convolution it replaces a full convolution and needs far fewer products. */
+/* The layer of depthwise convolution, without bias: each channel has its own window. Together with
+ * a 1 × 1 convolution it can replace a full convolution, and both need far fewer products. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static int depthwise_infer(struct layer *layer, struct err *err)
 {
     struct depthwise_shape s = depthwise_shape_of(layer, 1);
     if (s.kernel < 1 || s.stride < 1 || s.pad < 0 || s.pad >= s.kernel)
-        return err_set(err, ERR_INVALID, "window %d, stride %d and border %d fit no convolution",
+        return err_set(err, ERR_INVALID, "invalid convolution: window %d, stride %d, padding %d",
                        s.kernel, s.stride, s.pad);
     if (s.h + 2 * s.pad < s.kernel || s.w + 2 * s.pad < s.kernel)
         return err_set(err, ERR_INVALID, "a picture of %d×%d is smaller than the window of %d", s.h,
@@ -63,7 +63,7 @@ static void depthwise_backward(const struct layer *layer, const struct layer_pas
 const struct layer_ops layers_depthwise = {
     .kind = "depthwise",
     .inputs = 1,
-    .reads_pictures = true,
+    .may_read_network_input = true,
     .infer = depthwise_infer,
     .declare = depthwise_declare,
     .forward = depthwise_forward,

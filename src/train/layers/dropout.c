@@ -1,7 +1,7 @@
-/* Dropout: in training, each value becomes zero with probability `rate`, and the other values are
- * multiplied by 1 / (1 − rate). Otherwise the values do not change. The random choice depends on
- * the seed, the layer, the step and the position of the sample in the batch of all workers, so that
- * N workers drop the same values as one worker. */
+/* The dropout layer. In training, each value becomes zero with probability `rate`, and the other
+ * values are multiplied by 1 / (1 − rate). Otherwise the values do not change. The random choice
+ * depends on the seed, the name of the layer, the step and the position of the sample in the batch
+ * of all workers, so that N workers drop the same values as one worker. */
 #include "train/layers/layer.h"
 
 #include "base/hash.h"
@@ -12,7 +12,8 @@
 static int dropout_infer(struct layer *layer, struct err *err)
 {
     if (!(layer->dropout.rate >= 0 && layer->dropout.rate < 1))
-        return err_set(err, ERR_INVALID, "a dropout of %g is not in 0 … 1",
+        return err_set(err, ERR_INVALID,
+                       "the dropout rate is %g, but must be at least 0 and less than 1",
                        (double)layer->dropout.rate);
     layer->out = layer->in;
     return 0;
@@ -27,12 +28,12 @@ static size_t dropout_saved_count(const struct layer *layer, int n)
 static void draw_factors(const struct layer *layer, const struct layer_draw *draw, int sample,
                          float *factors)
 {
-    float rate = layer->dropout.rate, grown = 1 / (1 - rate);
+    float rate = layer->dropout.rate, scale = 1 / (1 - rate);
     uint64_t key = hash_fnv1a(draw->seed, layer->name, strlen(layer->name));
     struct rand rand;
     rand_init_keyed(&rand, key, draw->step, draw->position + (uint64_t)sample);
     for (size_t i = 0; i < shape_sample(&layer->in); i++)
-        factors[i] = rand_unit(&rand) < (double)rate ? 0 : grown;
+        factors[i] = rand_unit(&rand) < (double)rate ? 0 : scale;
 }
 
 static void dropout_forward(const struct layer *layer, const struct layer_pass *pass, int n,

@@ -1,4 +1,4 @@
-/* The table of an embedding bag and its optimizer step; see embedding_bag.h. */
+/* Implements the table of an embedding bag and its optimizer step; see embedding_bag.h. */
 #include "train/layers/embedding_bag.h"
 
 #include "base/mem.h"
@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Makes the random numbers of rows independent of other random numbers with the same seed. */
 static const uint64_t KEY_ROW = 0x656d626564646267;
 
 struct embedding_bag *embedding_bag_new(size_t rows, int width, uint64_t seed)
@@ -48,18 +49,19 @@ int embedding_bag_check(const struct embedding_bag *bag, const struct embedding_
                        "the mean of weighted ids is not supported: use their sum");
     for (size_t b = 0; b < bags->count; b++)
         if (bags->offsets[0] != 0 || bags->offsets[b + 1] < bags->offsets[b])
-            return err_set(err, ERR_INVALID, "bag %zu: the offsets do not rise from 0", b);
+            return err_set(err, ERR_INVALID,
+                           "bag %zu: the offsets must start at 0 and must not decrease", b);
     for (size_t i = 0; i < bags->offsets[bags->count]; i++) {
         int64_t id = embedding_bag_id(bags, i);
         if (id < 0 || (uint64_t)id >= bag->rows)
-            return err_set(err, ERR_INVALID, "id %lld: the table has rows from 0 to %zu",
+            return err_set(err, ERR_INVALID, "id %lld is not in the table, which has rows 0 to %zu",
                            (long long)id, bag->rows - 1);
     }
     return 0;
 }
 
-void embedding_bag_pull(struct embedding_bag *bag, const struct embedding_bags *bags,
-                        const float *d_out)
+void embedding_bag_compute_gradient(struct embedding_bag *bag, const struct embedding_bags *bags,
+                                    const float *d_out)
 {
     size_t total = bags->offsets[bags->count];
     if (total > bag->room) {

@@ -1,7 +1,7 @@
-/* The interaction term of a factorisation machine: the sum of the dot products of all pairs of
- * fields. All fields are vectors with the same number of dimensions. In each dimension, each field
- * is multiplied with the sum of the fields before it, which needs one product per field instead of
- * one per pair. */
+/* The layer that computes the interaction term of a factorisation machine: the sum of the dot
+ * products of all pairs of fields. All fields are vectors with the same number of dimensions. In
+ * each dimension, each field is multiplied with the sum of the fields before it, which needs one
+ * product per field instead of one per pair. */
 #include "train/layers/layer.h"
 
 static int dimensions_of(const struct layer *layer)
@@ -13,7 +13,8 @@ static int fm_infer(struct layer *layer, struct err *err)
 {
     if (layer->fm.fields < 2 || layer->in.h != 1 || layer->in.w != 1 ||
         layer->in.c % layer->fm.fields)
-        return err_set(err, ERR_INVALID, "%d×%d×%d values are not %d vectors of one length",
+        return err_set(err, ERR_INVALID,
+                       "an input of %d×%d×%d cannot be split into %d vectors of equal length",
                        layer->in.h, layer->in.w, layer->in.c, layer->fm.fields);
     layer->out = (struct shape){.n = 1, .h = 1, .w = 1, .c = 1};
     return 0;
@@ -63,7 +64,7 @@ static void fm_backward(const struct layer *layer, const struct layer_pass *pass
 const struct layer_ops layers_fm = {
     .kind = "fm",
     .inputs = 1,
-    .reads_pictures = true,
+    .may_read_network_input = true,
     .infer = fm_infer,
     .forward = fm_forward,
     .backward = fm_backward,

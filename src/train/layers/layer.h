@@ -1,6 +1,7 @@
-/* A layer as a table of operations. The network calls them to get the shapes, parameters and memory
- * sizes of each layer, and to run its forward and backward pass. A layer has no memory of its own,
- * so that several threads can compute parts of a batch with one network at the same time. */
+/* A layer as a table of operations. The network calls these operations to get the shapes,
+ * parameters and memory sizes of each layer, and to run its forward and backward pass. A layer has
+ * no memory for a pass, so that several threads can compute parts of a batch with one network at
+ * the same time. */
 #ifndef TRAINYARD_TRAIN_LAYERS_LAYER_H
 #define TRAINYARD_TRAIN_LAYERS_LAYER_H
 
@@ -12,14 +13,15 @@ enum { LAYER_NAME_MAX = 40, LAYER_INPUTS_MAX = 2 };
 
 struct layer {
     const struct layer_ops *ops;
-    char name[LAYER_NAME_MAX]; /* prefix of the names of its parameters */
-    int input[LAYER_INPUTS_MAX];
-    struct shape in, out; /* shapes of one sample; two inputs have the same shape */
+    char name[LAYER_NAME_MAX];   /* prefix of the names of its parameters */
+    int input[LAYER_INPUTS_MAX]; /* numbers of the tensors that it reads, as in network.h */
+    struct shape in, out;        /* shapes of one sample; two inputs have the same shape */
     /* indices in params->entries: weights and bias, or scale, shift, running mean and running
      * variance */
     size_t parameter[4];
     enum precision precision;
-    const struct conv_kernels *kernels; /* chosen by infer(); NULL: the layer does not convolve */
+    /* chosen by infer(); NULL: the layer is neither a convolution nor dense */
+    const struct conv_kernels *kernels;
     union {
         struct {
             int channels, kernel, stride, pad;
@@ -46,7 +48,7 @@ struct layer {
     };
 };
 
-/* The key of random draws during training. It does not depend on how a batch is shared between
+/* The key of random draws during training. The draws do not depend on how a batch is shared between
  * workers. */
 struct layer_draw {
     uint64_t seed, step;
@@ -57,21 +59,22 @@ struct layer_draw {
 struct layer_pass {
     const struct kernels *kernels;
     const struct params *params;   /* values of the parameters */
-    float *gradients;              /* the layer adds to it; has the layout of params->gradients */
+    float *gradients;              /* backward() adds to it; has the layout of params->gradients */
     const float *packed;           /* output of pack() for the current values */
-    float *saved;                  /* kept from the forward to the backward pass */
+    float *saved;                  /* written by the forward pass for the backward pass */
     float *scratch;                /* valid only during the call */
     const struct layer_draw *draw; /* NULL: not training, so nothing is random */
     /* false: backward() need not compute d_in, because in[0] is the input of the network */
     bool need_input_gradient;
-    /* Merged sums over the whole batch, for a layer with `sums`; NULL: not training. */
+    /* Merged sums over the whole batch, of the forward pass and of the backward pass. NULL: not
+     * training, or the layer has no `sums`. */
     const float *total, *total_back;
 };
 
 /* The operations of a layer that needs sums over the whole batch, of all parts and all workers,
- * before it can run. Each part gives the same number of floats. The sums are merged in the order of
- * the parts in the batch, so the result does not depend on the number of workers. A part without
- * samples gives zeros. */
+ * before it can run. Each part gives count() floats. merge() and merge_back() merge the sums in the
+ * order of the parts in the batch, so the result does not depend on the number of workers. A part
+ * without samples gives zeros. */
 struct layer_sums {
     size_t (*count)(const struct layer *layer);
     void (*forward)(const struct layer *layer, const struct layer_pass *pass, int n,
@@ -81,7 +84,7 @@ struct layer_sums {
                      const float *in, const float *out, const float *d_out, float *ret_sums);
     void (*merge_back)(const struct layer *layer, const float *sums, size_t parts,
                        float *ret_total);
-    /* Called after a successful step: updates the running statistics. */
+    /* Updates the running statistics. Called once per training step. */
     void (*learn)(const struct layer *layer, struct params *params, const float *total);
 };
 
@@ -89,11 +92,13 @@ struct layer_sums {
 struct layer_ops {
     const char *kind; /* "conv" */
     int inputs;
-    /* the layer may read the input of the network; then backward() must check
-     * need_input_gradient */
-    bool reads_pictures;
-    int (*infer)(struct layer *layer, struct err *err); /* sets layer->out from layer->in */
-    void (*declare)(struct layer *layer, struct params *params);
+    /* whether the layer may read the input of the network; then backward() must check
+     * need_input_gradient, because d_in[0] may be NULL */
+    bool may_read_network_input;
+    /* sets layer->out from layer->in; returns 0, or a negative code if the layer cannot have this
+     * input */
+    int (*infer)(struct layer *layer, struct err *err);
+    void (*declare)(struct layer *layer, struct params *params); /* declares the parameters */
     size_t (*packed_count)(const struct layer *layer);
     /* Packs part `part` of `parts` parts; see struct conv_kernels. */
     void (*pack)(const struct layer *layer, const struct params *params, int part, int parts,

@@ -1,5 +1,5 @@
-/* Group norm (optionally with a ReLU in the same pass), and L2 normalisation. Each sample is
- * normalised by itself, so workers need not exchange statistics. */
+/* The layers of group norm (optionally with a ReLU in the same pass) and L2 normalisation. Each
+ * sample is normalised by itself, so workers need not exchange statistics. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>
@@ -80,8 +80,7 @@ static int l2_infer(struct layer *layer, struct err *err)
 {
     if (layer->in.h != 1 || layer->in.w != 1)
         return err_set(err, ERR_INVALID,
-                       "only a vector can be given length 1, not a picture of "
-                       "%d×%d",
+                       "only a vector can be normalised to length 1, not a picture of %d×%d",
                        layer->in.h, layer->in.w);
     layer->out = layer->in;
     return 0;

@@ -1,4 +1,4 @@
-/* The parameters of a model; see params.h. */
+/* Implements the declaration, allocation and initial values of parameters; see params.h. */
 #include "train/layers/params.h"
 
 #include "base/hash.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { HUGE_PAGE = 2 * 1024 * 1024 };
+enum { HUGE_PAGE = 2 * 1024 * 1024 }; /* bytes */
 
 struct params *params_new(void)
 {
@@ -38,7 +38,7 @@ size_t params_declare(struct params *params, const char *name, const int dims[PA
     if (params->values)
         mem_panic("parameter '%s' declared after the arena was made", name);
     if (params->count == PARAMS_MAX)
-        mem_panic("parameter '%s' is one too many (limit %d)", name, PARAMS_MAX);
+        mem_panic("parameter '%s' exceeds the limit of %d parameters", name, PARAMS_MAX);
     for (size_t i = 0; i < params->count; i++)
         if (str_eq(params->entries[i].name, name))
             mem_panic("parameter '%s' declared twice", name);
@@ -59,22 +59,23 @@ size_t params_declare(struct params *params, const char *name, const int dims[PA
     return params->count++;
 }
 
-static size_t whole_pages(size_t floats)
+/* Returns the number of bytes of `floats` floats, rounded up to whole huge pages. */
+static size_t page_bytes(size_t floats)
 {
     return (floats * sizeof(float) + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 }
 
 int params_allocate(struct params *params, struct err *err)
 {
-    params->mapped = whole_pages(params->floats);
+    params->mapped = page_bytes(params->floats);
     void *values =
         mmap(NULL, params->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (values == MAP_FAILED)
         return err_set_errno(err, errno, "cannot map %zu bytes for the parameters", params->mapped);
     params->values = values;
     (void)madvise(values, params->mapped,
-                  MADV_HUGEPAGE); /* without huge pages it works, but slower */
-    if (shared_memory_new("gradients", whole_pages(params->floats + PARAMS_TAIL),
+                  MADV_HUGEPAGE); /* only a hint: small pages work, too, but are slower */
+    if (shared_memory_new("gradients", page_bytes(params->floats + PARAMS_TAIL),
                           &params->gradients_memory, err) < 0)
         return err_wrap(err, "gradients");
     params->gradients = params->gradients_memory->at;

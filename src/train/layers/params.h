@@ -2,10 +2,10 @@
  * gradients (the gradient arena), and a table of names and shapes. With one block, a checkpoint
  * needs one write, and an all-reduce needs one buffer.
  *
- * Layers first declare their parameters. Then the arenas are allocated once, and their addresses
- * never change. The gradient arena is shared memory, so that workers on the same machine can sum in
- * it. It has PARAMS_TAIL more floats after the last gradient, for numbers that are summed together
- * with the gradients. */
+ * Layers first declare their parameters. Then params_allocate() allocates the arenas, and their
+ * addresses never change. The gradient arena is shared memory, so that workers on the same machine
+ * can sum in it. It has PARAMS_TAIL more floats after the last gradient, for numbers that are
+ * summed together with the gradients. */
 #ifndef TRAINYARD_TRAIN_LAYERS_PARAMS_H
 #define TRAINYARD_TRAIN_LAYERS_PARAMS_H
 
@@ -20,9 +20,9 @@
 enum param_start {
     PARAM_ZERO,
     PARAM_ONE,
-    PARAM_HE,     /* normal, variance 2 / fan-in; used before a ReLU */
-    PARAM_XAVIER, /* normal, variance 1 / fan-in */
-    /* A parameter that is not trained: it has no gradient, and neither the optimizer nor weight
+    PARAM_HE,     /* normally distributed, variance 2 / fan-in; used before a ReLU */
+    PARAM_XAVIER, /* normally distributed, variance 1 / fan-in */
+    /* A parameter that is not trained: its gradient stays 0, and neither the optimizer nor weight
      * decay changes it. It is part of checkpoints and of the state that workers exchange. */
     PARAM_KEPT_ZERO,
     PARAM_KEPT_ONE,
@@ -33,7 +33,7 @@ enum {
     PARAM_DIMS = 4,
     PARAMS_MAX = 1024,                 /* number of entries */
     PARAMS_FLOATS_MAX = 256 * 1000000, /* floats of all entries together */
-    PARAMS_TAIL = 16,                  /* floats after the gradients, summed with them */
+    PARAMS_TAIL = 16,                  /* floats after the gradients, summed with the gradients */
     PARAMS_ALIGN = 16,                 /* each entry starts at a multiple of this, in floats */
 };
 
@@ -41,7 +41,7 @@ struct param {
     char name[PARAM_NAME_MAX]; /* "block1.conv1.weights" */
     int dims[PARAM_DIMS];      /* 1 where not used */
     enum param_start start;
-    int fan_in;
+    int fan_in;           /* number of inputs of one output; 0 if `start` does not need it */
     size_t offset, count; /* in floats; the same in both arenas */
 };
 
@@ -60,19 +60,23 @@ struct params *params_new(void);
 struct params *params_free(struct params *params); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(params)
 
-/* Adds a parameter and returns its index. Must be called before params_allocate(). A duplicate
- * name, or too many parameters, is a bug of the model and aborts the process. */
+/* Adds a parameter and returns its index. Must be called before params_allocate(). A duplicate or
+ * overlong name, and parameters beyond the limits above, are bugs of the model and abort the
+ * process. */
 size_t params_declare(struct params *params, const char *name, const int dims[PARAM_DIMS],
                       enum param_start start, int fan_in);
+/* Allocates both arenas, filled with zeros. Returns an error if memory cannot be mapped. Must be
+ * called only once. */
 int params_allocate(struct params *params, struct err *err);
 
 /* Sets the initial values. Each entry is drawn from a stream keyed by the seed and its name, so
  * that adding or removing a layer does not change the other entries. */
 void params_initialise(struct params *params, uint64_t seed);
 
-/* Returns a hash of the names and shapes in their order. */
+/* Returns a hash of the names and shapes of the parameters, in their order. */
 uint64_t params_shape_hash(const struct params *params);
 
+/* Sets all gradients, and the floats after them, to 0. */
 void params_clear_gradients(struct params *params);
 size_t params_trainable(const struct params *params); /* number of trained values */
 

@@ -1,4 +1,4 @@
-/* Pooling layers: the maximum or the mean of each window. A window of 0 is the whole input. */
+/* The pooling layers: the maximum or the mean of each window. A window of 0 is the whole input. */
 #include "train/layers/layer.h"
 
 static struct pool_shape pool_shape_of(const struct layer *layer, int n)
@@ -19,9 +19,8 @@ static int pool_infer(struct layer *layer, struct err *err)
     struct pool_shape s = pool_shape_of(layer, 1);
     if (layer->pool.window == 0 && s.h != s.w)
         return err_set(err, ERR_UNSUPPORTED,
-                       "a picture of %d×%d is not square and cannot be "
-                       "pooled whole",
-                       s.h, s.w);
+                       "only a square picture can be pooled as a whole, not one of %d×%d", s.h,
+                       s.w);
     if (s.window < 1 || s.stride < 1 || s.window > s.h || s.window > s.w)
         return err_set(err, ERR_INVALID,
                        "a window of %d with stride %d does not fit a picture of "

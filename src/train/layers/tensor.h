@@ -1,6 +1,6 @@
-/* Shapes and tensors. Tensors are float32 in NHWC order: the channels of one pixel are contiguous,
- * as the vector kernels need them. A tensor does not own its memory. The memory belongs to the code
- * that created the tensor. */
+/* Shapes and tensors, for layers and networks. Tensors are float32 in NHWC order: the channels of
+ * one pixel are contiguous, as the vector kernels need them. A tensor does not own its memory. The
+ * memory belongs to the code that created the tensor. */
 #ifndef TRAINYARD_TRAIN_LAYERS_TENSOR_H
 #define TRAINYARD_TRAIN_LAYERS_TENSOR_H
 
@@ -19,12 +19,13 @@ struct tensor {
     float *data;
 };
 
-/* Returns the number of values in one sample. shape_count() returns the number in all samples. */
+/* Returns the number of values in one sample. */
 static inline size_t shape_sample(const struct shape *shape)
 {
     return (size_t)shape->h * (size_t)shape->w * (size_t)shape->c;
 }
 
+/* Returns the number of values in all samples. */
 static inline size_t shape_count(const struct shape *shape)
 {
     return (size_t)shape->n * shape_sample(shape);

@@ -1,4 +1,4 @@
-/* Losses for models with one output per sample; see loss_score.h. */
+/* Implements the losses for models with one output per sample; see loss_score.h. */
 #include "train/network/loss_score.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Softmax and its cross-entropy; see loss_softmax.h. */
+/* Implements softmax and its cross-entropy; see loss_softmax.h. */
 #include "train/network/loss_softmax.h"
 
 #include <math.h>
@@ -11,7 +11,8 @@ static float largest_of(const float *logits, int classes)
     return largest;
 }
 
-/* Subtracts the largest logit first, so that no exponential overflows and the sum is at least 1. */
+/* Returns the sum of e^(logit − largest). Subtracting the largest logit prevents an overflow, and
+ * makes the sum at least 1. */
 static double exponential_sum(const float *logits, int classes, float largest)
 {
     double sum = 0;

@@ -1,6 +1,6 @@
-/* The triplet loss; see loss_triplet.h. Every worker computes it for the whole batch, so it must
- * take little of the time of a step. Sums have a fixed order for any vector width, so that every
- * worker computes the same bits. */
+/* Implements the triplet loss; see loss_triplet.h. Every worker computes it for the whole batch, so
+ * it must take little of the time of a step. Sums have a fixed order for any vector width, so that
+ * every worker computes the same bits. */
 #include "train/network/loss_triplet.h"
 
 #include "base/cleanup.h"
@@ -38,6 +38,7 @@ WIDEST static void loss_triplet_fill_block(const float *restrict own, const floa
     memcpy(ret, sums, sizeof(sums));
 }
 
+/* Sets distance[n][n] to the squared distances between all pictures. */
 static void fill_distances(const float *embeddings, int n, int dim, float *distance)
 {
     size_t width = (size_t)dim, pitch = (size_t)n;
@@ -64,18 +65,21 @@ static int32_t bits_of(float distance)
     return bits;
 }
 
-enum { NO_STRANGER = INT32_MIN };
+enum { NOT_NEGATIVE = INT32_MIN };
 
-WIDEST static void loss_triplet_fill_strangers(const float *restrict row,
+/* For each picture of a person other than `own`, sets `bits` to the bits of its distance in `row`.
+ * For each picture of `own`, sets NOT_NEGATIVE. */
+WIDEST static void loss_triplet_fill_negatives(const float *restrict row,
                                                const int *restrict labels, int n, int own,
                                                int32_t *restrict bits)
 {
     for (int k = 0; k < n; k++) {
         int32_t here = bits_of(row[k]);
-        bits[k] = labels[k] == own ? NO_STRANGER : here;
+        bits[k] = labels[k] == own ? NOT_NEGATIVE : here;
     }
 }
 
+/* Returns the smallest value above `least`, or INT32_MAX if there is none. */
 WIDEST static int32_t loss_triplet_nearest_beyond(const int32_t *bits, int n, int32_t least)
 {
     int32_t nearest = INT32_MAX;
@@ -86,9 +90,10 @@ WIDEST static int32_t loss_triplet_nearest_beyond(const int32_t *bits, int n, in
     return nearest;
 }
 
+/* Returns the largest value, or NOT_NEGATIVE if there is no picture of another person. */
 WIDEST static int32_t loss_triplet_farthest(const int32_t *bits, int n)
 {
-    int32_t farthest = NO_STRANGER;
+    int32_t farthest = NOT_NEGATIVE;
     for (int k = 0; k < n; k++)
         farthest = bits[k] > farthest ? bits[k] : farthest;
     return farthest;
@@ -96,19 +101,21 @@ WIDEST static int32_t loss_triplet_farthest(const int32_t *bits, int n)
 
 /* Returns the nearest picture of another person that is farther away than the positive. If there is
  * none, returns the farthest picture of another person, or -1 if there is no other person. */
-static int semi_hard_negative(const int32_t *strangers, int n, float positive)
+static int semi_hard_negative(const int32_t *negatives, int n, float positive)
 {
-    int32_t bits = loss_triplet_nearest_beyond(strangers, n, bits_of(positive));
+    int32_t bits = loss_triplet_nearest_beyond(negatives, n, bits_of(positive));
     if (bits == INT32_MAX)
-        bits = loss_triplet_farthest(strangers, n);
-    if (bits == NO_STRANGER)
+        bits = loss_triplet_farthest(negatives, n);
+    if (bits == NOT_NEGATIVE)
         return -1;
     int k = 0;
-    while (strangers[k] != bits)
+    while (negatives[k] != bits)
         k++;
     return k;
 }
 
+/* Sets *ret to the hardest triplet of an anchor. Returns false if the anchor has no positive or no
+ * negative. */
 static bool batch_hard(const float *row, const int *labels, int n, int anchor, struct triplet *ret)
 {
     int positive = -1, negative = -1;
@@ -124,7 +131,8 @@ static bool batch_hard(const float *row, const int *labels, int n, int anchor, s
     return positive >= 0 && negative >= 0;
 }
 
-/* Adds the gradient of one triplet. The three pictures must be different. */
+/* Adds the gradient of one triplet. The three pictures must be different. `pull` and `push` are the
+ * factors of the gradients with respect to the distances to the positive and to the negative. */
 WIDEST static void loss_triplet_add_gradient(const float *restrict anchor,
                                              const float *restrict positive,
                                              const float *restrict negative, float pull, float push,
@@ -171,13 +179,13 @@ struct triplet_result loss_triplet(const struct triplet_config *config, const fl
     struct triplet_result result = {0};
     size_t count = (size_t)n * (size_t)dim;
     _cleanup_free_ float *distance = mem_calloc((size_t)n * (size_t)n + 1, sizeof(*distance));
-    _cleanup_free_ int32_t *strangers = mem_calloc((size_t)n + 1, sizeof(*strangers));
+    _cleanup_free_ int32_t *negatives = mem_calloc((size_t)n + 1, sizeof(*negatives));
     fill_distances(embeddings, n, dim, distance);
     memset(d_embeddings, 0, count * sizeof(*d_embeddings));
     double total = 0;
     for (int i = 0; i < n; i++) {
         const float *row = distance + (size_t)i * (size_t)n;
-        loss_triplet_fill_strangers(row, labels, n, labels[i], strangers);
+        loss_triplet_fill_negatives(row, labels, n, labels[i], negatives);
         /* batch-hard: one triplet per anchor i; semi-hard: one per anchor i and positive j */
         for (int j = 0; j < (config->mining == TRIPLET_BATCH_HARD ? 1 : n); j++) {
             struct triplet t = {i, j, -1};
@@ -185,9 +193,9 @@ struct triplet_result loss_triplet(const struct triplet_config *config, const fl
                 if (!batch_hard(row, labels, n, i, &t))
                     continue;
             } else {
-                if (strangers[j] != NO_STRANGER || j == i)
+                if (negatives[j] != NOT_NEGATIVE || j == i)
                     continue;
-                t.negative = semi_hard_negative(strangers, n, row[j]);
+                t.negative = semi_hard_negative(negatives, n, row[j]);
                 if (t.negative < 0)
                     continue;
             }

@@ -1,7 +1,8 @@
 /* The triplet loss on embeddings of length 1. It is 0 if each picture (the anchor) is nearer, by a
  * margin, to the pictures of the same person (positives) than to the pictures of any other person
  * (negatives). Every worker passes the embeddings of the global batch, so all workers compute the
- * same loss. Then each worker uses its part of the gradient. Called once per step. */
+ * same loss. Then each worker uses its part of the gradient. The training of the face model calls
+ * it once per step. */
 #ifndef TRAINYARD_TRAIN_NETWORK_LOSS_TRIPLET_H
 #define TRAINYARD_TRAIN_NETWORK_LOSS_TRIPLET_H
 
@@ -13,8 +14,8 @@ enum triplet_mining {
      * such picture, the negative is the farthest picture of another person. */
     TRIPLET_SEMI_HARD,
     /* One triplet per picture, with the farthest picture of the same person and the nearest picture
-     * of another person. Uses distances that are not squared. With squared distances the hardest
-     * triplets pull all embeddings into one point, where the gradient vanishes. */
+     * of another person. Distances are not squared here: with squared distances the hardest
+     * triplets would pull all embeddings into one point, where the gradient vanishes. */
     TRIPLET_BATCH_HARD,
 };
 
@@ -30,6 +31,7 @@ struct triplet_result {
     size_t active;   /* number of triplets that violate the margin and so have a gradient */
 };
 
+/* largest `n` that callers may pass, because the memory grows with its square */
 enum { TRIPLET_BATCH_MAX = 4096 };
 
 /* Takes embeddings[n][dim] and labels[n], which are equal for pictures of one person. Sets

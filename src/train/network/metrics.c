@@ -1,4 +1,5 @@
-/* Metrics of pairs and of scores; see metrics.h. */
+/* Computes how well distances tell the pictures of one person from those of two, and how well
+ * scores tell positive samples from negative ones; see metrics.h. */
 #include "train/network/metrics.h"
 
 #include "base/cleanup.h"
@@ -6,7 +7,7 @@
 
 #include <math.h>
 
-static int by_distance(const void *a, const void *b)
+static int pair_compare_distance(const void *a, const void *b)
 {
     float x = ((const struct metrics_pair *)a)->distance,
           y = ((const struct metrics_pair *)b)->distance;
@@ -20,8 +21,9 @@ struct metrics metrics_of_pairs(struct metrics_pair *pairs, size_t count)
         *(pairs[i].same ? &m.same : &m.different) += 1;
     if (m.same == 0 || m.different == 0)
         return m;
-    qsort(pairs, count, sizeof(*pairs), by_distance);
-    /* number of times that a pair of one person is nearer than a pair of two; ties count half */
+    qsort(pairs, count, sizeof(*pairs), pair_compare_distance);
+    /* The number of combinations of a pair of one person and a pair of two persons in which the
+     * first pair has the smaller distance. A tie counts as one half. */
     double nearer = 0;
     size_t same = 0, different = 0;
     for (size_t i = 0; i < count;) {
@@ -46,8 +48,8 @@ struct metrics metrics_of_pairs(struct metrics_pair *pairs, size_t count)
     return m;
 }
 
-/* Distributes the points evenly along the curve. Pairs with the same distance belong to the same
- * point. */
+/* The steps between the points are about equal in the sum of both fractions. Pairs with the same
+ * distance belong to the same point. */
 size_t metrics_roc(const struct metrics_pair *sorted, size_t count, struct metrics_point *ret,
                    size_t max)
 {
@@ -62,15 +64,15 @@ size_t metrics_roc(const struct metrics_pair *sorted, size_t count, struct metri
         struct metrics_point here = {.threshold = (double)sorted[i].distance,
                                      .same = (double)same / (double)all_same,
                                      .different = (double)different / (double)(count - all_same)};
-        double way = (here.same + here.different) / 2 * (double)(max - 2);
+        double place = (here.same + here.different) / 2 * (double)(max - 2);
         if (i + 1 == count ||
-            (sorted[i + 1].distance > sorted[i].distance && way >= (double)points))
+            (sorted[i + 1].distance > sorted[i].distance && place >= (double)points))
             ret[points++] = here;
     }
     return points;
 }
 
-/* Treats a high score like a small distance. */
+/* Negates the scores, because a small distance means a positive pair. */
 double metrics_auc(const float *scores, const bool *positive, size_t count)
 {
     _cleanup_free_ struct metrics_pair *pairs = mem_calloc(count + 1, sizeof(*pairs));
@@ -107,9 +109,9 @@ struct metrics metrics_of_vectors(const float *vectors, const int *labels, size_
                 best[j] = distance, nearest[j] = i;
         }
     struct metrics m = metrics_of_pairs(pairs, count);
-    size_t right = 0;
+    size_t correct = 0;
     for (size_t i = 0; i < n; i++)
-        right += n > 1 && labels[nearest[i]] == labels[i];
-    m.nearest = n ? (double)right / (double)n : 0;
+        correct += n > 1 && labels[nearest[i]] == labels[i];
+    m.nearest = n ? (double)correct / (double)n : 0;
     return m;
 }

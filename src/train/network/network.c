@@ -1,4 +1,4 @@
-/* Builds a network; see network.h. pass.c runs it. */
+/* Builds a network and packs its weights; see network.h. pass.c runs the passes. */
 #include "train/network/internal.h"
 
 #include "base/mem.h"
@@ -46,13 +46,13 @@ static int add_layer(struct network *network, const char *name, struct layer lay
     }
     for (int i = 0; i < layer.ops->inputs; i++)
         if (layer.input[i] < 0 || layer.input[i] > network->count) {
-            err_set(err, ERR_INVALID, "layer '%s': input %d is not made before it", name,
+            err_set(err, ERR_INVALID, "layer '%s': its input %d is not an earlier layer", name,
                     layer.input[i]);
             return NETWORK_INPUT;
         }
     for (int i = 0; i < network->count; i++)
         if (str_eq(network->layers[i].name, name)) {
-            err_set(err, ERR_INVALID, "there are two layers '%s'", name);
+            err_set(err, ERR_INVALID, "two layers have the name '%s'", name);
             return NETWORK_INPUT;
         }
     layer.in = *tensor_shape(network, layer.input[0]);
@@ -61,9 +61,10 @@ static int add_layer(struct network *network, const char *name, struct layer lay
         layer.ops->inputs > 1 ? tensor_shape(network, layer.input[1]) : NULL;
     if (!str_copy(layer.name, sizeof(layer.name), name))
         err_set(err, ERR_INVALID, "layer '%s': the name is too long", name);
-    else if (!layer.ops->reads_pictures && layer.input[0] == NETWORK_INPUT)
-        err_set(err, ERR_UNSUPPORTED, "layer '%s': a %s layer cannot stand on the picture itself",
-                name, layer.ops->kind);
+    else if (!layer.ops->may_read_network_input && layer.input[0] == NETWORK_INPUT)
+        err_set(err, ERR_UNSUPPORTED,
+                "layer '%s': a %s layer cannot read the input of the network directly", name,
+                layer.ops->kind);
     else if (other && !shape_same_sample(&layer.in, other))
         err_set(err, ERR_INVALID, "layer '%s': %d×%d×%d and %d×%d×%d cannot be added", name,
                 layer.in.h, layer.in.w, layer.in.c, other->h, other->w, other->c);
@@ -166,10 +167,10 @@ int network_l2_normalise(struct network *network, const char *name, int input)
     return add_layer(network, name, (struct layer){.ops = &layers_l2_normalise, .input = {input}});
 }
 
-/* Plans the gradients of the backward pass. If several layers read a tensor, the first of them in
- * the backward pass sets the gradient of the tensor, and the others add to it. A tensor that does
- * not influence the output has no gradient. */
-static void plan_way_back(struct network *network)
+/* Plans which gradients the backward pass computes. If several layers read a tensor, the layer that
+ * runs first in the backward pass sets the gradient of the tensor, and the other layers add to it.
+ * A tensor that does not influence the output has no gradient. */
+static void plan_gradients(struct network *network)
 {
     bool *reached = network->reached;
     reached[network->count] = true;
@@ -197,11 +198,11 @@ int network_finish(struct network *network, struct err *err)
         if (layer->ops->packed_count)
             packed += network_aligned(layer->ops->packed_count(layer));
         network->total_offset[i] = network->totals;
-        if (layer->ops->sums) /* for the forward and the backward pass */
+        if (layer->ops->sums) /* twice: for the forward and for the backward pass */
             network->totals += 2 * network_aligned(layer->ops->sums->count(layer));
     }
     network->first_param[network->count] = network->params->count;
-    plan_way_back(network);
+    plan_gradients(network);
     int result = params_allocate(network->params, err);
     if (result < 0)
         return result;

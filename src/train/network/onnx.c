@@ -1,4 +1,5 @@
-/* Writes ONNX models; see onnx.h. The field numbers are those of onnx.proto. */
+/* Builds the protobuf message of an ONNX model and writes it to a file; see onnx.h. The field
+ * numbers are those of onnx.proto. */
 #include "train/network/onnx.h"
 
 #include "base/mem.h"
@@ -32,9 +33,9 @@ enum { VALUE_NAME = 1, VALUE_TYPE = 2, TYPE_TENSOR = 1, TENSOR_ELEMENT = 1, TENS
 enum { SHAPE_DIM = 1, DIM_VALUE = 1, DIM_NAME = 2 };
 
 struct onnx {
-    struct buf graph;
-    struct buf attributes; /* attributes of the next node */
-    struct buf notes;
+    struct buf graph;      /* the graph so far, as an encoded GraphProto */
+    struct buf attributes; /* encoded attributes of the next node */
+    struct buf notes;      /* encoded metadata of the model */
 };
 
 struct onnx *onnx_new(const char *name)
@@ -58,6 +59,7 @@ struct onnx *onnx_free(struct onnx *onnx)
     return NULL;
 }
 
+/* Declares an input or an output. `field` is GRAPH_INPUT or GRAPH_OUTPUT. */
 static void put_tensor_value(struct onnx *onnx, uint32_t field, const char *name,
                              const int64_t *dims, size_t count)
 {
@@ -198,6 +200,7 @@ int onnx_save(const struct onnx *onnx, const char *path, struct err *err)
     if (model.overflowed || onnx->notes.overflowed)
         return err_set(
             err, ERR_TOO_LARGE,
-            "cannot write '%s': an ONNX file holds less than 2 GiB, this model is larger", path);
+            "cannot write '%s': an ONNX file must be smaller than 2 GiB, but this model is larger",
+            path);
     return file_write_atomic(path, model.data, model.size, 0644, err);
 }

@@ -1,5 +1,6 @@
-/* Converts the layers of a network to ONNX nodes; see onnx.h. A tensor has the name of the layer
- * that computes it, and a constant has the name of its parameter. */
+/* Converts the layers of a network to ONNX nodes; see onnx_network() in onnx.h. The output of layer
+ * "conv1" is the tensor "layers/conv1". Tensors and constants inside a layer have names such as
+ * "conv1/before". The constant of a parameter has the name of the parameter. */
 #include "train/network/onnx.h"
 
 #include "base/mem.h"
@@ -12,8 +13,10 @@ struct writer {
     struct onnx *onnx;
     const struct network *network;
     const struct params *params;
-    char names[NETWORK_LAYERS_MAX + 1][ONNX_NAME_MAX]; /* names of the tensors */
-    bool flat[NETWORK_LAYERS_MAX + 1]; /* the tensor is [batch, values], not a picture */
+    /* names of the tensors in ONNX; the index is the number of the tensor in the network */
+    char names[NETWORK_LAYERS_MAX + 1][ONNX_NAME_MAX];
+    /* flat[tensor]: the tensor is [batch, values] in ONNX, not [batch, channels, height, width] */
+    bool flat[NETWORK_LAYERS_MAX + 1];
 };
 
 #define INPUTS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -36,8 +39,9 @@ static const char *layer_part_name(const struct layer *layer, const char *what,
     return text;
 }
 
-/* Adds a parameter with one value per channel, in the shape that ONNX can add to a picture or to a
- * vector. */
+/* Adds parameter i of a layer, which has one value per channel, and returns its name. `flat`: it is
+ * applied to vectors, so its shape is [channels]. Otherwise it is applied to pictures, so its shape
+ * is [channels, 1, 1]. */
 static const char *put_channels(struct writer *writer, const struct layer *layer, int i, bool flat)
 {
     const struct param *entry = parameter_of(writer, layer, i);
@@ -47,6 +51,7 @@ static const char *put_channels(struct writer *writer, const struct layer *layer
     return entry->name;
 }
 
+/* Adds the attributes of a convolution or a pool to the next node. */
 static void put_window(struct writer *writer, int window, int stride, int pad)
 {
     onnx_attribute_ints(writer->onnx, "kernel_shape", (int64_t[]){window, window}, 2);
@@ -64,13 +69,13 @@ static void put_conv(struct writer *writer, const struct layer *layer, const cha
     bool depthwise = layer->ops == &layers_depthwise;
     int window = entry->dims[0], in = depthwise ? 1 : entry->dims[2],
         channels = depthwise ? entry->dims[2] : entry->dims[3];
-    _cleanup_free_ float *turned = mem_calloc(entry->count, sizeof(*turned));
+    _cleanup_free_ float *transposed = mem_calloc(entry->count, sizeof(*transposed));
     for (int k = 0; k < window * window; k++)
         for (int i = 0; i < in; i++)
             for (int o = 0; o < channels; o++)
-                turned[(o * in + i) * window * window + k] = from[(k * in + i) * channels + o];
+                transposed[(o * in + i) * window * window + k] = from[(k * in + i) * channels + o];
     int64_t dims[] = {channels, in, window, window};
-    onnx_floats(writer->onnx, entry->name, dims, 4, turned);
+    onnx_floats(writer->onnx, entry->name, dims, 4, transposed);
     put_window(writer, window, layer->conv.stride, layer->conv.pad);
     if (depthwise)
         onnx_attribute_int(writer->onnx, "group", channels);
@@ -78,20 +83,20 @@ static void put_conv(struct writer *writer, const struct layer *layer, const cha
 }
 
 /* If the input is a picture, the weights are reordered, because a picture is [height, width,
- * channels] in our networks and [channels, height, width] in ONNX. */
+ * channels] in struct network and [channels, height, width] in ONNX. */
 static void put_dense(struct writer *writer, const struct layer *layer, const char *out)
 {
     const struct param *weights = parameter_of(writer, layer, 0);
     const float *from = params_value(writer->params, layer->parameter[0]);
     int pixels = layer->in.h * layer->in.w, channels = layer->in.c, outputs = layer->dense.channels;
-    _cleanup_free_ float *turned = mem_calloc(weights->count, sizeof(*turned));
+    _cleanup_free_ float *transposed = mem_calloc(weights->count, sizeof(*transposed));
     for (int p = 0; p < pixels; p++)
         for (int c = 0; c < channels; c++)
-            memcpy(turned + (size_t)(c * pixels + p) * (size_t)outputs,
+            memcpy(transposed + (size_t)(c * pixels + p) * (size_t)outputs,
                    from + (size_t)(p * channels + c) * (size_t)outputs,
-                   (size_t)outputs * sizeof(*turned));
+                   (size_t)outputs * sizeof(*transposed));
     int64_t dims[] = {(int64_t)pixels * channels, outputs};
-    onnx_floats(writer->onnx, weights->name, dims, 2, turned);
+    onnx_floats(writer->onnx, weights->name, dims, 2, transposed);
     const char *in = input_of(writer, layer, 0);
     char flat[ONNX_NAME_MAX];
     if (!writer->flat[layer->input[0]]) {
@@ -103,8 +108,8 @@ static void put_dense(struct writer *writer, const struct layer *layer, const ch
               INPUTS(in, weights->name, put_channels(writer, layer, 1, true)));
 }
 
-/* Opsets before 18 have no group norm, so this uses an instance norm with the groups as its
- * channels. */
+/* Opsets before 18 have no group norm, so this function uses an instance norm in which each group
+ * is one channel. */
 static void put_group_norm(struct writer *writer, const struct layer *layer, const char *out)
 {
     struct onnx *onnx = writer->onnx;
@@ -179,6 +184,7 @@ static bool is_rectified(const struct layer *layer)
     return layer->ops == &layers_add_relu;
 }
 
+/* Adds the nodes and constants of layer i, and sets the name of its output. */
 static int put_layer(struct writer *writer, int i, struct err *err)
 {
     const struct layer *layer = network_layer(writer->network, i);

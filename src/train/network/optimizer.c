@@ -1,4 +1,4 @@
-/* Optimizers and learning-rate schedules; see optimizer.h. */
+/* Implements the optimizers and learning-rate schedules; see optimizer.h. */
 #include "train/network/optimizer.h"
 
 #include "base/mem.h"
@@ -118,16 +118,16 @@ static double square_sum(const float *x, size_t count)
     return total;
 }
 
-double optimizer_clip(struct params *params, float longest)
+double optimizer_clip(struct params *params, float max_norm)
 {
     double square = 0;
-    for (size_t i = 0; longest > 0 && i < params->count; i++)
+    for (size_t i = 0; max_norm > 0 && i < params->count; i++)
         if (param_is_trained(&params->entries[i]))
             square += square_sum(params_gradient(params, i), params->entries[i].count);
     double length = sqrt(square);
-    if (!(length > (double)longest) || !isfinite(length))
+    if (!(length > (double)max_norm) || !isfinite(length))
         return length;
-    float factor = (float)((double)longest / length);
+    float factor = (float)((double)max_norm / length);
     for (size_t i = 0; i < params->count; i++) {
         float *gradient = params_gradient(params, i);
         for (size_t j = 0; j < params->entries[i].count; j++)
@@ -136,15 +136,14 @@ double optimizer_clip(struct params *params, float longest)
     return length;
 }
 
-int optimizer_clip_check(float longest, struct err *err)
+int optimizer_clip_check(float max_norm, struct err *err)
 {
-    if (longest >= 0 && isfinite(longest))
+    if (max_norm >= 0 && isfinite(max_norm))
         return 0;
     return err_set(
         err, ERR_INVALID,
-        "a gradient cannot be clipped to a length of %g: use a positive number, or 0 for "
-        "never",
-        (double)longest);
+        "the largest norm of the gradient is %g, but must be a positive number, or 0 for no limit",
+        (double)max_norm);
 }
 
 float optimizer_schedule_rate(const struct schedule *schedule, uint64_t step)

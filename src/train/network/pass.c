@@ -1,4 +1,4 @@
-/* Runs the passes of a network; see network.h. */
+/* Runs the forward and backward passes of a network; see network.h. */
 #include "train/network/internal.h"
 
 #include "base/mem.h"
@@ -7,23 +7,26 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* The activations of a part, in one block of memory with one offset per layer. Tensor i + 1 is the
+/* The activations of a part, and what each layer saves for the backward pass. Tensor i + 1 is the
  * output of layer i. */
 struct network_tape {
-    int capacity, n;
-    const float *input;
-    bool training;
-    struct layer_draw draw;
-    float *arena;
-    float *own_totals, *totals; /* `totals` is own_totals unless a team has set it */
-    size_t output_offset[NETWORK_LAYERS_MAX], saved_offset[NETWORK_LAYERS_MAX];
+    int capacity;           /* largest number of samples */
+    int n;                  /* number of samples in the current pass */
+    const float *input;     /* input of the current pass; owned by the caller */
+    bool training;          /* network_tape_draw() was called */
+    struct layer_draw draw; /* key of the random numbers, if `training` is set */
+    float *arena;           /* the memory to which the offsets below refer */
+    float *own_totals;      /* merged sums for a batch of one part */
+    float *totals;          /* own_totals, or the memory of network_tape_use_totals() */
+    size_t output_offset[NETWORK_LAYERS_MAX]; /* offset of the output of each layer */
+    size_t saved_offset[NETWORK_LAYERS_MAX];  /* offset of what each layer saves */
 };
 
 struct network_workspace {
-    int capacity;
-    float *arena;
-    size_t gradient_offset[NETWORK_LAYERS_MAX];
-    size_t scratch_offset;
+    int capacity;                               /* largest number of samples */
+    float *arena;                               /* the memory to which the offsets below refer */
+    size_t gradient_offset[NETWORK_LAYERS_MAX]; /* offset of the gradient of each layer's output */
+    size_t scratch_offset; /* offset of the scratch memory, which all layers share */
 };
 
 float *network_floats_new(size_t count)
@@ -31,8 +34,8 @@ float *network_floats_new(size_t count)
     void *memory = NULL;
     size_t size = count * sizeof(float), align = size >= 2 << 20 ? 2 << 20 : 64;
     if (posix_memalign(&memory, align, size ? size : align) != 0)
-        mem_panic("out of memory: %zu bytes for activations", size);
-    (void)madvise(memory, size, MADV_HUGEPAGE); /* without huge pages it works, but slower */
+        mem_panic("out of memory: %zu bytes for the network", size);
+    (void)madvise(memory, size, MADV_HUGEPAGE); /* may fail: huge pages only make it faster */
     memset(memory, 0, size);
     return memory;
 }
@@ -122,6 +125,7 @@ size_t network_total_count(const struct network *network)
     return network->totals;
 }
 
+/* Returns the place of a wide layer in the merged sums of a pass. */
 static float *total_of(const struct network *network, float *totals, int layer, bool back)
 {
     return totals + network->total_offset[layer] +
@@ -173,7 +177,8 @@ void network_start(const struct network *network, struct network_tape *tape,
                    struct network_workspace *workspace, const float *input, int n)
 {
     if (n > tape->capacity || n > workspace->capacity)
-        mem_panic("a part of %d samples is larger than its tape of %d", n, tape->capacity);
+        mem_panic("a part of %d samples is larger than its tape of %d or its workspace of %d", n,
+                  tape->capacity, workspace->capacity);
     tape->n = n;
     tape->input = input;
 }
@@ -203,10 +208,10 @@ const float *network_output(const struct network *network, const struct network_
     return tensor_data(tape, network->count);
 }
 
-/* Computes the sums of a wide layer for a batch that has only this part. */
-static void pass_look_around(const struct network *network, struct network_tape *tape,
-                             struct network_workspace *workspace, int layer, bool back,
-                             const float *d_output)
+/* Computes and merges the sums of a wide layer for a batch that has only this part. */
+static void pass_merge_sums(const struct network *network, struct network_tape *tape,
+                            struct network_workspace *workspace, int layer, bool back,
+                            const float *d_output)
 {
     _cleanup_free_ float *sums = mem_calloc(network_sum_count(network, layer), sizeof(*sums));
     if (back)
@@ -222,13 +227,14 @@ const float *network_forward(const struct network *network, struct network_tape 
     network_start(network, tape, workspace, input, n);
     for (int first = 0, last; first < network->count; first = last) {
         if (tape->training && network->layers[first].ops->sums)
-            pass_look_around(network, tape, workspace, first, false, NULL);
+            pass_merge_sums(network, tape, workspace, first, false, NULL);
         last = network_next_wide(network, first + 1);
         network_forward_layers(network, tape, workspace, first, last);
     }
     return network_output(network, tape);
 }
 
+/* Returns the gradient of the output of a layer. For the last layer, the caller has computed it. */
 static const float *gradient_of_output(const struct network *network,
                                        const struct network_workspace *workspace,
                                        const float *d_output, int layer)
@@ -287,7 +293,7 @@ void network_backward_to_input(const struct network *network, struct network_tap
         if (!network->reached[i + 1])
             continue;
         if (tape->training && network->layers[i].ops->sums)
-            pass_look_around(network, tape, workspace, i, true, d_output);
+            pass_merge_sums(network, tape, workspace, i, true, d_output);
         layer_backward(network, tape, workspace, d_output, gradients, d_input, i);
     }
 }

@@ -1,6 +1,6 @@
-/* Reads and writes checkpoints and model files; see checkpoint.h. The layout, all little-endian:
- * magic (8), version (u32), size of the header (u32), header, zeros up to a multiple of 64, floats,
- * CRC-32 of all bytes before the CRC (u32). */
+/* Implements reading and writing of checkpoints and model files; see checkpoint.h. The layout, all
+ * little-endian: magic (8), version (u32), size of the header (u32), header, zeros up to a multiple
+ * of 64, floats, CRC-32 of all bytes before the CRC (u32). */
 #include "train/run/checkpoint.h"
 
 #include "base/mem.h"
@@ -93,8 +93,9 @@ int checkpoint_write(const char *path, const struct params *params,
     char *header = json_to_string(arena, describe_checkpoint(arena, params, optimizer, info));
     uint32_t size = (uint32_t)strlen(header), version = CHECKPOINT_VERSION;
     if (size > CHECKPOINT_HEADER_MAX)
-        return err_set(err, ERR_TOO_LARGE, "cannot write '%s': its header has %u bytes", path,
-                       size);
+        return err_set(err, ERR_TOO_LARGE,
+                       "cannot write '%s': its header has %u bytes, but the limit is %d", path,
+                       size, CHECKPOINT_HEADER_MAX);
     _cleanup_buf_ struct buf head;
     buf_init(&head, 2 * CHECKPOINT_HEADER_MAX);
     buf_append(&head, MAGIC, sizeof(MAGIC));
@@ -104,19 +105,19 @@ int checkpoint_write(const char *path, const struct params *params,
     while (head.size < data_offset(size))
         buf_append_char(&head, '\0');
 
-    _cleanup_free_ char *aside = mem_printf("%s.XXXXXX", path);
-    _cleanup_fd_ int fd = mkostemp(aside, O_CLOEXEC);
+    _cleanup_free_ char *temporary = mem_printf("%s.XXXXXX", path);
+    _cleanup_fd_ int fd = mkostemp(temporary, O_CLOEXEC);
     if (fd < 0)
         return err_set_errno(err, errno, "cannot write '%s'", path);
     struct err problem = ERR_INIT;
     int result = write_parts(fd, &head, params, optimizer, &problem);
     if (result < 0)
         result = err_set_errno(err, problem.sys, "cannot write '%s'", path);
-    else if (fchmod(fd, 0644) < 0 || fsync(fd) < 0 || rename(aside, path) < 0 ||
+    else if (fchmod(fd, 0644) < 0 || fsync(fd) < 0 || rename(temporary, path) < 0 ||
              sync_directory_of(path) < 0)
         result = err_set_errno(err, errno, "cannot write '%s'", path);
     if (result < 0)
-        unlink(aside);
+        unlink(temporary);
     return result;
 }
 
@@ -130,11 +131,15 @@ static int read_checkpoint_header(const char *name, struct checkpoint *checkpoin
     info->notes = json_get(header, "notes");
     info->step = (uint64_t)json_get_int(header, "step", 0);
     info->seed = (uint64_t)json_get_int(header, "seed", 0);
-    if (!info->model || !info->config || info->config->type != JSON_OBJECT)
+    if (!info->model)
         return err_set(err, ERR_BAD_REQUEST, "'%s': its header names no model", name);
+    if (!info->config || info->config->type != JSON_OBJECT)
+        return err_set(err, ERR_BAD_REQUEST, "'%s': its header has no configuration of the model",
+                       name);
     if (floats < 0 || floats > PARAMS_FLOATS_MAX || slots < 0 || slots > 2)
-        return err_set(err, ERR_BAD_REQUEST, "'%s': its header says %lld values and %lld slots",
-                       name, (long long)floats, (long long)slots);
+        return err_set(err, ERR_BAD_REQUEST,
+                       "'%s' has an invalid header: %lld values and %lld optimizer slots", name,
+                       (long long)floats, (long long)slots);
     checkpoint->optimizer = (char *)json_get_string(header, "optimizer", NULL);
     checkpoint->floats = (size_t)floats;
     checkpoint->slot_count = (int)slots;
@@ -154,7 +159,8 @@ int checkpoint_parse(const char *name, const void *data, size_t size, struct che
     if (crc != (uint32_t)crc32_z(crc32(0, NULL, 0), data, size - TRAILER))
         return err_set(err, ERR_BAD_REQUEST, "'%s' is damaged: its checksum is wrong", name);
     if (version != CHECKPOINT_VERSION)
-        return err_set(err, ERR_UNSUPPORTED, "'%s' is of version %u; this program reads version %d",
+        return err_set(err, ERR_UNSUPPORTED,
+                       "'%s' has version %u of the file format, but this program reads version %d",
                        name, version, CHECKPOINT_VERSION);
     if (header_size > CHECKPOINT_HEADER_MAX || data_offset(header_size) > size - TRAILER)
         return err_set(err, ERR_BAD_REQUEST, "'%s' is truncated", name);
@@ -171,8 +177,8 @@ int checkpoint_parse(const char *name, const void *data, size_t size, struct che
     size_t have = size - TRAILER - data_offset(header_size);
     size_t want = checkpoint->floats * (size_t)(1 + checkpoint->slot_count) * sizeof(float);
     if (have != want)
-        return err_set(err, ERR_BAD_REQUEST, "'%s' holds %zu bytes of values, its header says %zu",
-                       name, have, want);
+        return err_set(err, ERR_BAD_REQUEST,
+                       "'%s' holds %zu bytes of values, but its header says %zu", name, have, want);
     checkpoint->values = mem_alloc(want ? want : 1);
     memcpy(checkpoint->values, bytes + data_offset(header_size), want);
     *ret = TAKE(checkpoint);
@@ -226,7 +232,7 @@ static int check_parameters(const struct checkpoint *checkpoint, const char *nam
 {
     const struct json *list = json_get(checkpoint->header, "parameters");
     if (json_count(list) != params->count)
-        return err_set(err, ERR_INVALID, "'%s' has %zu parameters, this model has %zu", name,
+        return err_set(err, ERR_INVALID, "'%s' has %zu parameters, but this model has %zu", name,
                        json_count(list), params->count);
     size_t i = 0;
     JSON_EACH (entry, list) {
@@ -248,12 +254,12 @@ static int check_parameters(const struct checkpoint *checkpoint, const char *nam
             shape_text(theirs, their_text, sizeof(their_text));
             shape_text(ours, our_text, sizeof(our_text));
             return err_set(err, ERR_INVALID,
-                           "'%s': parameter '%s' has shape %s there and %s in this model", name,
+                           "'%s': parameter '%s' has shape %s, but %s in this model", name,
                            param->name, their_text, our_text);
         }
     }
     if (checkpoint->floats != params->floats)
-        return err_set(err, ERR_BAD_REQUEST, "'%s' holds %zu values, its shapes need %zu", name,
+        return err_set(err, ERR_BAD_REQUEST, "'%s' holds %zu values, but its shapes need %zu", name,
                        checkpoint->floats, params->floats);
     return 0;
 }
@@ -266,8 +272,9 @@ int checkpoint_restore(const struct checkpoint *checkpoint, const char *name, st
         return result;
     if (optimizer && (!str_eq(checkpoint->optimizer, optimizer_name(optimizer->kind)) ||
                       checkpoint->slot_count != optimizer->slot_count))
-        return err_set(err, ERR_INVALID, "'%s' has the state of optimizer '%s', this run uses '%s'",
-                       name, checkpoint->optimizer ? checkpoint->optimizer : "none",
+        return err_set(err, ERR_INVALID,
+                       "'%s' has the state of optimizer '%s', but this run uses '%s'", name,
+                       checkpoint->optimizer ? checkpoint->optimizer : "none",
                        optimizer_name(optimizer->kind));
     memcpy(params->values, checkpoint->values, params->floats * sizeof(float));
     if (optimizer)

@@ -1,4 +1,4 @@
-/* Writes checkpoints on a separate thread; see checkpoint_writer.h. */
+/* Implements the thread that writes checkpoints; see checkpoint_writer.h. */
 #include "train/run/checkpoint_writer.h"
 
 #include "base/mem.h"
@@ -18,7 +18,7 @@ struct snapshot {
     struct checkpoint_info info;
     struct arena *arena; /* memory of `info` */
     float *memory;       /* memory of the copied values and slots */
-    size_t floats;
+    size_t floats;       /* size of `memory` */
 };
 
 struct checkpoint_writer {
@@ -26,11 +26,11 @@ struct checkpoint_writer {
     size_t keep;
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool ending;
+    pthread_cond_t changed; /* the state of a snapshot, or `ending`, has changed */
+    bool ending;            /* the thread must end when no snapshot is waiting */
     struct snapshot snapshots[2];
-    struct checkpoint_writer_report news;
-    struct err last; /* result of the last write; code 0 if it succeeded */
+    struct checkpoint_writer_report report; /* the results since the previous poll */
+    struct err last;                        /* error of the latest write; code 0 if it succeeded */
 };
 
 static struct snapshot *find_snapshot(struct checkpoint_writer *writer, enum snapshot_state state)
@@ -43,33 +43,34 @@ static struct snapshot *find_snapshot(struct checkpoint_writer *writer, enum sna
 
 /* ---- The writer thread */
 
-static void write_one(const struct checkpoint_writer *writer, const struct snapshot *snapshot,
-                      struct err *ret_unwritten, struct err *ret_unpruned)
+/* Writes a snapshot and removes old checkpoints. The lock must not be held. */
+static void write_snapshot(const struct checkpoint_writer *writer, const struct snapshot *snapshot,
+                           struct err *ret_write_error, struct err *ret_prune_error)
 {
     char path[CHECKPOINT_PATH_MAX];
     checkpoint_path(writer->directory, snapshot->info.step, path);
     if (checkpoint_write(path, &snapshot->params, &snapshot->optimizer, &snapshot->info,
-                         ret_unwritten) == 0)
-        (void)checkpoint_prune(writer->directory, writer->keep, ret_unpruned);
+                         ret_write_error) == 0)
+        (void)checkpoint_prune(writer->directory, writer->keep, ret_prune_error);
 }
 
 /* Records the result of a write. The lock must be held. */
-static void note_outcome(struct checkpoint_writer *writer, uint64_t step,
-                         const struct err *unwritten, const struct err *unpruned)
+static void record_result(struct checkpoint_writer *writer, uint64_t step,
+                          const struct err *write_error, const struct err *prune_error)
 {
-    writer->last = *unwritten;
-    if (unwritten->code) {
-        writer->news.failed++;
-        writer->news.error = *unwritten;
+    writer->last = *write_error;
+    if (write_error->code) {
+        writer->report.failed++;
+        writer->report.error = *write_error;
         return;
     }
-    writer->news.written++;
-    writer->news.good = step;
-    if (unpruned->code)
-        writer->news.unpruned = *unpruned;
+    writer->report.written++;
+    writer->report.last_step = step;
+    if (prune_error->code)
+        writer->report.prune_error = *prune_error;
 }
 
-static void *write_all(void *context)
+static void *run_writer(void *context)
 {
     struct checkpoint_writer *writer = context;
     pthread_mutex_lock(&writer->lock);
@@ -81,13 +82,13 @@ static void *write_all(void *context)
             pthread_cond_wait(&writer->changed, &writer->lock);
             continue;
         }
-        struct err unwritten = ERR_INIT, unpruned = ERR_INIT;
+        struct err write_error = ERR_INIT, prune_error = ERR_INIT;
         snapshot->state = SNAPSHOT_WRITING;
         pthread_mutex_unlock(&writer->lock);
-        write_one(writer, snapshot, &unwritten, &unpruned);
+        write_snapshot(writer, snapshot, &write_error, &prune_error);
         pthread_mutex_lock(&writer->lock);
         snapshot->state = SNAPSHOT_FREE;
-        note_outcome(writer, snapshot->info.step, &unwritten, &unpruned);
+        record_result(writer, snapshot->info.step, &write_error, &prune_error);
         pthread_cond_broadcast(&writer->changed);
     }
     pthread_mutex_unlock(&writer->lock);
@@ -105,7 +106,7 @@ int checkpoint_writer_new(const char *directory, size_t keep, struct checkpoint_
     pthread_mutex_init(&writer->lock, NULL);
     pthread_cond_init(&writer->changed, NULL);
     int result = thread_start(&writer->thread, "checkpoints", "the thread that writes checkpoints",
-                              write_all, writer, err);
+                              run_writer, writer, err);
     if (result < 0) {
         free(writer->directory);
         free(writer);
@@ -165,7 +166,7 @@ void checkpoint_writer_put(struct checkpoint_writer *writer, const struct params
     pthread_mutex_lock(&writer->lock);
     struct snapshot *snapshot = find_snapshot(writer, SNAPSHOT_WAITING);
     if (snapshot)
-        writer->news.replaced++;
+        writer->report.replaced++;
     else
         /* One of the two is free, because at most one is being written. */
         snapshot = find_snapshot(writer, SNAPSHOT_FREE);
@@ -181,8 +182,8 @@ void checkpoint_writer_put(struct checkpoint_writer *writer, const struct params
 void checkpoint_writer_poll(struct checkpoint_writer *writer, struct checkpoint_writer_report *ret)
 {
     pthread_mutex_lock(&writer->lock);
-    *ret = writer->news;
-    writer->news = (struct checkpoint_writer_report){.good = ret->good};
+    *ret = writer->report;
+    writer->report = (struct checkpoint_writer_report){.last_step = ret->last_step};
     pthread_mutex_unlock(&writer->lock);
 }
 

@@ -13,7 +13,8 @@
 struct checkpoint_writer;
 
 /* Starts the writer thread. The directory must exist. After each write, checkpoint_prune() keeps
- * `keep` checkpoints. The caller frees the writer. */
+ * `keep` checkpoints. Returns 0, or an error if the thread cannot be started. The caller frees the
+ * writer. */
 int checkpoint_writer_new(const char *directory, size_t keep, struct checkpoint_writer **ret,
                           struct err *err);
 /* Waits until all copies are written, and ends the thread. NULL-safe; returns NULL. */
@@ -26,19 +27,23 @@ DEFINE_CLEANUP(checkpoint_writer)
 void checkpoint_writer_put(struct checkpoint_writer *writer, const struct params *params,
                            const struct optimizer *optimizer, const struct checkpoint_info *info);
 
+/* The results of the writes since the previous call of checkpoint_writer_poll(). */
 struct checkpoint_writer_report {
-    uint64_t written, failed, replaced; /* numbers of copies since the last poll */
-    /* step of the last checkpoint that this writer has written; 0: none */
-    uint64_t good;
-    struct err error;    /* error of the last failed write; only set if `failed` is not 0 */
-    struct err unpruned; /* code not 0: why an old checkpoint could not be removed */
+    uint64_t written;  /* number of copies that were written */
+    uint64_t failed;   /* number of copies that could not be written */
+    uint64_t replaced; /* number of copies that a newer copy replaced before they were written */
+    /* step of the latest checkpoint that this writer has written, also before the previous poll; 0:
+     * none */
+    uint64_t last_step;
+    struct err error;       /* error of the latest failed write; only set if `failed` is not 0 */
+    struct err prune_error; /* code not 0: why an old checkpoint could not be removed */
 };
 
-/* Sets *ret to the results since the last poll. */
+/* Sets *ret to the results since the previous call. Does not wait for a write. */
 void checkpoint_writer_poll(struct checkpoint_writer *writer, struct checkpoint_writer_report *ret);
 
-/* Waits until all copies are written. Returns the error of the last write if it failed, else 0.
- * checkpoint_writer_poll() still reports all results. */
+/* Waits until all copies are written or have failed. Returns the error of the latest write if it
+ * failed, else 0. checkpoint_writer_poll() still reports all results. */
 int checkpoint_writer_drain(struct checkpoint_writer *writer, struct err *err);
 
 #endif

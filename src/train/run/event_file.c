@@ -1,4 +1,4 @@
-/* Writes TensorBoard's event files; see event_file.h. A file is a sequence of TFRecords (size,
+/* Implements TensorBoard's event files; see event_file.h. A file is a sequence of TFRecords (size,
  * masked CRC-32C of the size, data, masked CRC-32C of the data). The data of a record is a protobuf
  * Event. The field numbers are those of tensorflow/core/util/event.proto and
  * framework/summary.proto. */
@@ -17,7 +17,7 @@
 enum {
     RECORD_MAX = 64 * 1024,
     HEAD = 12, /* the size in 8 bytes, and its checksum */
-    TAIL = 4,
+    TAIL = 4,  /* the checksum of the data */
 
     EVENT_WALL_TIME = 1, /* seconds, as a double */
     EVENT_STEP = 2,
@@ -34,7 +34,8 @@ enum {
 struct event_file {
     int fd;
     char *path;
-    struct buf event, record;
+    struct buf event;  /* the encoded event that is being built */
+    struct buf record; /* the record that is being written */
 };
 
 /* Computes CRC-32C (Castagnoli) bit by bit, which is fast enough because records are small and
@@ -75,8 +76,8 @@ static int write_record(struct event_file *file, struct err *err)
     buf_append(record, file->event.data, file->event.size);
     put_little_endian(record, masked_crc(event_crc32c(file->event.data, file->event.size)), TAIL);
     if (file->event.overflowed || record->overflowed)
-        return err_set(err, ERR_TOO_LARGE, "'%s': a record of more than %d bytes", file->path,
-                       RECORD_MAX);
+        return err_set(err, ERR_TOO_LARGE, "cannot write '%s': a record is larger than %d bytes",
+                       file->path, RECORD_MAX);
     off_t start = lseek(file->fd, 0, SEEK_END);
     ssize_t written = write(file->fd, record->data, record->size);
     if (written == (ssize_t)record->size)
@@ -93,26 +94,26 @@ static void begin_event(struct event_file *file, int64_t now_ms)
     protobuf_put_double(&file->event, EVENT_WALL_TIME, (double)now_ms / 1000);
 }
 
-/* Writes the first records. The first has the version of the format. If first_step is not 0, the
- * second marks the start of a session at step first_step + 1. */
-static int write_start(struct event_file *file, int64_t now_ms, uint64_t first_step,
+/* Writes the first records. The first has the version of the format. If steps_done is not 0, the
+ * second marks the start of a session at step steps_done + 1. */
+static int write_start(struct event_file *file, int64_t now_ms, uint64_t steps_done,
                        struct err *err)
 {
     begin_event(file, now_ms);
     protobuf_put_string(&file->event, EVENT_FILE_VERSION, "brain.Event:2");
     int result = write_record(file, err);
-    if (result < 0 || first_step == 0)
+    if (result < 0 || steps_done == 0)
         return result;
     _cleanup_buf_ struct buf session;
     buf_init(&session, RECORD_MAX);
     protobuf_put_int(&session, SESSION_STATUS, SESSION_START);
     begin_event(file, now_ms);
-    protobuf_put_int(&file->event, EVENT_STEP, (int64_t)first_step + 1);
+    protobuf_put_int(&file->event, EVENT_STEP, (int64_t)steps_done + 1);
     protobuf_put_message(&file->event, EVENT_SESSION_LOG, &session);
     return write_record(file, err);
 }
 
-int event_file_open(const char *directory, int64_t now_ms, uint64_t first_step,
+int event_file_open(const char *directory, int64_t now_ms, uint64_t steps_done,
                     struct event_file **ret, struct err *err)
 {
     char host[256] = "localhost";
@@ -127,7 +128,7 @@ int event_file_open(const char *directory, int64_t now_ms, uint64_t first_step,
     buf_init(&file->record, HEAD + RECORD_MAX + TAIL);
     file->fd = open(file->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     result = file->fd < 0 ? err_set_errno(err, errno, "cannot open '%s'", file->path)
-                          : write_start(file, now_ms, first_step, err);
+                          : write_start(file, now_ms, steps_done, err);
     if (result == 0)
         *ret = file;
     else

@@ -1,6 +1,6 @@
 /* Writes a file of events for TensorBoard. An event has the values of some metrics at one step. The
  * worker that reports for the run writes the file during the training. TensorBoard reads the file
- * while it grows, so every record is appended with one write(). */
+ * while the file grows, so every record is appended with one write(). */
 #ifndef TRAINYARD_TRAIN_RUN_EVENT_FILE_H
 #define TRAINYARD_TRAIN_RUN_EVENT_FILE_H
 
@@ -13,9 +13,10 @@
 struct event_file;
 
 /* Creates the file "events.out.tfevents.SECONDS.HOST.PID" in `directory`, and the directory if it
- * is missing. If `first_step` is not 0, the file continues earlier files of the run after that
- * step. TensorBoard then discards the values of later steps in the earlier files. */
-int event_file_open(const char *directory, int64_t now_ms, uint64_t first_step,
+ * is missing. If `steps_done` is not 0, the file continues earlier files of the run after that
+ * step. TensorBoard then discards the values of later steps in the earlier files. Returns 0, or the
+ * error of the file system. The caller closes the file. */
+int event_file_open(const char *directory, int64_t now_ms, uint64_t steps_done,
                     struct event_file **ret, struct err *err);
 struct event_file *event_file_close(struct event_file *file); /* NULL-safe; returns NULL */
 
@@ -29,7 +30,8 @@ struct event_scalar {
     double value;
 };
 
-/* Appends one record with all scalars of one step. */
+/* Appends one record with `count` scalars of one step. On failure, removes a part of the
+ * record that was written, so that a later call may succeed. */
 int event_file_add(struct event_file *file, int64_t now_ms, uint64_t step,
                    const struct event_scalar *scalars, size_t count, struct err *err);
 

@@ -1,4 +1,4 @@
-/* Brings all workers to the same state; see fit_agree.h. */
+/* Compares the states of all workers and copies the latest; see fit_agree.h. */
 #include "train/run/fit_agree.h"
 
 #include "base/mem.h"
@@ -9,16 +9,19 @@
 
 enum { HALF = 20 }; /* bits of a step number per float; a float can represent 24 bits exactly */
 
-/* The floats that each worker sends to all others. */
+/* The floats that each worker sends to all others: whether it has the state of the run, whether it
+ * could not start the run, and the high and low bits of its step. */
 enum { STATE_SETTLED, STATE_FAILED, STATE_HIGH, STATE_LOW, STATE_FLOATS };
 
 struct group_state {
-    bool any_settled, any_failed;
-    bool equal; /* all workers have the state of the run, at the same step */
-    int source; /* rank from which all workers copy the state */
-    uint64_t latest_step;
+    bool any_settled;     /* at least one worker has the state of the run */
+    bool any_failed;      /* at least one worker could not start the run */
+    bool equal;           /* all workers have the state of the run, at the same step */
+    int source;           /* rank from which all workers copy the state */
+    uint64_t latest_step; /* step of the source */
 };
 
+/* Exchanges `failed` and `step` of all workers, and finds the worker with the latest state. */
 static int compare_states(struct fit_loop *loop, bool failed, uint64_t step,
                           struct group_state *ret, struct err *err)
 {
@@ -35,12 +38,12 @@ static int compare_states(struct fit_loop *loop, bool failed, uint64_t step,
     bool found = false;
     for (int rank = 0; rank < reducer->size; rank++) {
         const float *theirs = all + (size_t)rank * STATE_FLOATS;
-        uint64_t there = ((uint64_t)theirs[STATE_HIGH] << HALF) + (uint64_t)theirs[STATE_LOW];
+        uint64_t their_step = ((uint64_t)theirs[STATE_HIGH] << HALF) + (uint64_t)theirs[STATE_LOW];
         bool settled = theirs[STATE_SETTLED] > 0;
         group.any_failed |= theirs[STATE_FAILED] > 0;
-        group.equal &= settled && there == step;
-        if (settled == group.any_settled && (!found || there > group.latest_step)) {
-            group.latest_step = there;
+        group.equal &= settled && their_step == step;
+        if (settled == group.any_settled && (!found || their_step > group.latest_step)) {
+            group.latest_step = their_step;
             group.source = rank;
             found = true;
         }
@@ -51,7 +54,7 @@ static int compare_states(struct fit_loop *loop, bool failed, uint64_t step,
 
 /* Copies the state of the source to all workers. The transfer uses separate memory, so that the old
  * state stays intact if the transfer fails. */
-static int take_over_state(struct fit_loop *loop, int source, struct err *err)
+static int copy_state(struct fit_loop *loop, int source, struct err *err)
 {
     struct reducer *reducer = loop->reducer;
     size_t learned_count = 0;
@@ -84,7 +87,7 @@ static int take_over_state(struct fit_loop *loop, int source, struct err *err)
 }
 
 /* Starts the run if no worker has its state. Rank 0 reads the newest checkpoint or sets the first
- * values of a new run. If this fails, it fails on all workers. */
+ * values of a new run. If rank 0 cannot start the run, all workers return an error. */
 static int begin_run(struct fit_loop *loop, uint64_t *step, struct group_state *group,
                      struct err *err)
 {
@@ -110,7 +113,7 @@ int fit_agree(struct fit_loop *loop, uint64_t *step, struct err *err)
     if (result == 0 && !group.any_settled)
         result = begin_run(loop, step, &group, err);
     if (result == 0 && !group.equal)
-        result = take_over_state(loop, group.source, err);
+        result = copy_state(loop, group.source, err);
     if (result < 0)
         return result;
     *step = group.latest_step;

@@ -1,4 +1,4 @@
-/* The loop of synchronous training; see fit_loop.h. */
+/* Implements the loop of synchronous training; see fit_loop.h. */
 #include "train/run/fit_loop.h"
 
 #include "base/mem.h"
@@ -19,8 +19,8 @@ static bool is_writer(const struct fit_loop *loop)
     return loop->reducer->rank == 0 && loop->options->model_dir;
 }
 
-/* Sets the role in the log: only rank 0 shows progress and writes files. */
-static void take_role(struct fit_loop *loop)
+/* Sets the role of this worker in the log: only rank 0 shows progress and writes files. */
+static void set_log_role(struct fit_loop *loop)
 {
     run_log_set_role(loop->log, loop->reducer->rank == 0, loop->reducer->rank == 0);
 }
@@ -32,38 +32,40 @@ static void log_lost_worker(struct fit_loop *loop, const struct err *loss)
                                                : "waiting until all workers are back");
 }
 
-static void describe_group(struct fit_loop *loop, char who[GROUP_MAX])
+static void describe_group(struct fit_loop *loop, char group[GROUP_MAX])
 {
-    snprintf(who, GROUP_MAX, "all workers");
+    snprintf(group, GROUP_MAX, "all workers");
     if (loop->reducer->describe)
-        loop->reducer->describe(loop->reducer, who, GROUP_MAX);
+        loop->reducer->describe(loop->reducer, group, GROUP_MAX);
 }
 
+/* Logs that the training goes on after the group has formed again. */
 static void log_group(struct fit_loop *loop, uint64_t step)
 {
-    char who[GROUP_MAX];
-    describe_group(loop, who);
+    char group[GROUP_MAX];
+    describe_group(loop, group);
     run_log_note(loop->log, "reformed", "going on after step %llu with %s",
-                 (unsigned long long)step, who);
+                 (unsigned long long)step, group);
 }
 
-/* Logs, on workers other than rank 0, the group and the worker that reports for the run. `how` is
- * "begins" or "goes on", for example. */
+/* On workers other than rank 0, logs the group and the name of rank 0, which shows the progress.
+ * `how` says what this worker does: "begins", "resumes", "joins the run" or "goes on". */
 static void log_membership(struct fit_loop *loop, const char *how, uint64_t step)
 {
     struct reducer *reducer = loop->reducer;
-    char self[GROUP_MAX], first[GROUP_MAX], who[GROUP_MAX], after[64] = "";
+    char self[GROUP_MAX], first[GROUP_MAX], group[GROUP_MAX], after[64] = "";
     if (reducer->rank == 0 || !reducer->name)
         return;
     reducer->name(reducer, reducer->rank, self, sizeof(self));
     reducer->name(reducer, 0, first, sizeof(first));
-    describe_group(loop, who);
+    describe_group(loop, group);
     if (step)
         snprintf(after, sizeof(after), " after step %llu", (unsigned long long)step);
     run_log_note_process(loop->log, "member", "%s %s%s with %s; %s shows the progress", self, how,
-                         after, who, first);
+                         after, group, first);
 }
 
+/* On workers other than rank 0, logs that the run is complete. */
 static void log_member_end(struct fit_loop *loop, const struct fit_loop_result *result)
 {
     struct reducer *reducer = loop->reducer;
@@ -75,21 +77,22 @@ static void log_member_end(struct fit_loop *loop, const struct fit_loop_result *
                          (unsigned long long)loop->steps);
 }
 
-/* Returns whether the result means that a worker was lost or does not answer; see
- * comm_group_broken(). */
+/* Returns whether the result of a reducer's function means that a worker was lost or does not
+ * answer. */
 static bool is_loss(int result)
 {
     return result == -ERR_UNAVAILABLE || result == -ERR_TIMEOUT;
 }
 
-/* Forms the group again, repeatedly if necessary, and brings all workers to the state of the worker
- * with the most steps. If this worker is asked to stop, does not wait any longer and sets
- * outcome->stopped. */
+/* Forms the group again, repeatedly if more workers are lost meanwhile, and brings all workers to
+ * the same state (fit_agree()). `result` is the error because of which the group must form, or 0 if
+ * workers join or leave. If the group cannot form and this worker is asked to stop, ends the run on
+ * this worker and sets outcome->stopped. */
 static int form_group(struct fit_loop *loop, int result, struct fit_loop_result *outcome,
                       struct err *err)
 {
     struct reducer *reducer = loop->reducer;
-    bool spoke = reducer->rank == 0, wrote = is_writer(loop);
+    bool was_first = reducer->rank == 0, was_writer = is_writer(loop);
     struct err loss = ERR_INIT;
     do {
         if (result < 0 && err)
@@ -101,20 +104,20 @@ static int form_group(struct fit_loop *loop, int result, struct fit_loop_result 
             return result; /* too few workers joined within the timeout */
         if (result == 0 && loop->model->steps->regroup)
             result = loop->model->steps->regroup(loop->context, err);
-        if (result == 0 &&
-            !is_writer(loop)) /* unlocks the directory for the new writer before fit_agree() */
+        /* Unlocks the directory before fit_agree(), so that the new writer can lock it. */
+        if (result == 0 && !is_writer(loop))
             fit_save_hand_over(loop);
         if (result == 0)
             result = fit_agree(loop, &outcome->last, err);
     } while (is_loss(result) && !fit_leave_is_asked(loop));
     if (result < 0 && fit_leave_is_asked(loop) && (is_loss(result) || result == -ERR_CANCELED))
-        return fit_leave_alone(loop, wrote || is_writer(loop), outcome, err);
+        return fit_leave_alone(loop, was_writer || is_writer(loop), outcome, err);
     if (result < 0)
         return result;
-    take_role(loop);
+    set_log_role(loop);
     if (is_writer(loop))
         fit_save_take_over(loop);
-    if (loss.code && !spoke) /* not logged yet, because this worker was not rank 0 */
+    if (loss.code && !was_first) /* was not shown before, because this worker was not rank 0 */
         log_lost_worker(loop, &loss);
     if (!loop->joined) {
         log_group(loop, outcome->last);
@@ -123,9 +126,10 @@ static int form_group(struct fit_loop *loop, int result, struct fit_loop_result 
     return 0;
 }
 
-/* Handles a failed step. The step has changed nothing on this worker, but may have succeeded on
- * others. Saves a checkpoint first, in case the lost workers do not come back. An elastic group
- * continues at once, so it saves in the background. */
+/* Called after a step or fit_leave_agree() has failed. A failed step has changed nothing on this
+ * worker, but may have succeeded on other workers. If a worker was lost, forms the group again.
+ * Otherwise returns the error. Saves a checkpoint first, in case the lost workers do not come back.
+ * An elastic group continues at once, so it saves in the background. */
 static int recover_group(struct fit_loop *loop, int result, struct fit_loop_result *outcome,
                          struct err *err)
 {
@@ -144,11 +148,12 @@ static int recover_group(struct fit_loop *loop, int result, struct fit_loop_resu
     return form_group(loop, result, outcome, err);
 }
 
-/* Saves a checkpoint after a step. If `last` is set, waits until it is on disk. Otherwise saves in
- * the background after every checkpoint_every steps. */
+/* Called after each step. If `last` is set, saves a checkpoint and waits until it is on disk.
+ * Otherwise saves in the background after every checkpoint_every steps. Also logs the results of
+ * earlier saves. */
 static int save_step(struct fit_loop *loop, uint64_t step, bool last, struct err *err)
 {
-    fit_save_tell(loop);
+    fit_save_log_results(loop);
     if (last)
         return fit_save_now(loop, step, err);
     if (loop->options->checkpoint_every && step % loop->options->checkpoint_every == 0)
@@ -156,7 +161,8 @@ static int save_step(struct fit_loop *loop, uint64_t step, bool last, struct err
     return 0;
 }
 
-/* Decides after a step whether all workers continue, some leave, or the run ends. */
+/* Called after each successful step. Decides whether all workers continue, some leave, or the run
+ * ends, and saves a checkpoint if one is due. If workers join or leave, forms the group again. */
 static int end_step(struct fit_loop *loop, const struct fit_loop_step *done,
                     struct fit_loop_result *outcome, struct err *err)
 {
@@ -174,7 +180,7 @@ static int end_step(struct fit_loop *loop, const struct fit_loop_step *done,
     if (result < 0)
         return result;
     if (stop && how == FIT_LEAVE_ALL)
-        fit_leave_tell(loop, outcome);
+        fit_leave_end_run(loop, outcome);
     if (stop && how == FIT_LEAVE_SELF)
         outcome->stopped = true;
     if ((stop && how == FIT_LEAVE_OTHERS) ||
@@ -218,7 +224,7 @@ static int run_steps(struct fit_loop *loop, struct fit_loop_result *outcome, str
 static int fit_loop_begin(struct fit_loop *loop, struct fit_loop_result *outcome, struct err *err)
 {
     struct reducer *reducer = loop->reducer;
-    take_role(loop);
+    set_log_role(loop);
     int result = reducer->share ? reducer->share(reducer, loop->params->gradients_memory, err) : 0;
     if (result == 0)
         result = fit_agree(loop, &outcome->last, err);
@@ -255,7 +261,7 @@ int fit_loop_run(struct fit_loop *loop, struct fit_loop_result *ret, struct err 
     loop->joined = false;
     if (outcome.first >= loop->steps)
         run_log_note(loop->log, "done",
-                     "all %llu steps were done before: to train further raise %s, to start again "
+                     "all %llu steps are done already: to train further, raise %s; to start again, "
                      "use another --model-dir",
                      (unsigned long long)loop->steps,
                      loop->model->length_option ? loop->model->length_option : "--steps");
@@ -273,7 +279,7 @@ int fit_loop_check_saved(const struct fit_loop_result *result, struct err *err)
     if (!result->unsaved.code)
         return 0;
     return err_set(err, result->unsaved.code,
-                   "%s; the model itself was written, but a longer run cannot go on from it",
+                   "%s; the model itself was written, but a longer run cannot be resumed from it",
                    result->unsaved.message);
 }
 

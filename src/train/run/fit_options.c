@@ -1,4 +1,4 @@
-/* The options that every model's training has; see fit_options.h. */
+/* The option tables that models share; see fit_options.h. */
 #include "train/run/fit_options.h"
 
 #include "base/str.h"
@@ -15,7 +15,7 @@ const struct option FIT_OPTIONS[] = {
      .min = 0,
      .max = INT64_MAX,
      .value = "N",
-     .help = "seed of all random draws, and of the choice of test data"},
+     .help = "seed of all random numbers, and of the choice of test data"},
     {.name = "model-dir",
      .aliases = "checkpoint-dir",
      .type = OPTION_PATH,
@@ -23,16 +23,16 @@ const struct option FIT_OPTIONS[] = {
      .environment = "TRAINER_MODEL_DIR|TF_MODEL_DIR",
      .value = "DIR",
      .marks = FIT_FREE,
-     .help = "directory for checkpoints, or snapshots of parameter servers, and for the model; an "
-             "interrupted run is resumed from it"},
+     .help = "directory for checkpoints (with parameter servers: for their snapshots) and for the "
+             "model; an interrupted run is resumed from it"},
     {.name = "config",
      .type = OPTION_CONFIG,
      FIELD(config),
      .environment = "TRAINER_CONFIG",
      .value = "FILE",
      .marks = FIT_FREE,
-     .help = "YAML or JSON file with values of these options, as 'steps: 400'; the command line "
-             "and the environment take precedence"},
+     .help = "YAML or JSON file with values of these options, for example 'batch: 64'; the command "
+             "line and the environment take precedence"},
     {.name = "monitor",
      .type = OPTION_STRING,
      FIELD(watch.monitor),
@@ -49,7 +49,7 @@ const struct option FIT_OPTIONS[] = {
      FIELD(watch.events),
      .value = "DIR|off",
      .marks = FIT_FREE,
-     .help = "directory for TensorBoard files; default: 'events' in --model-dir"},
+     .help = "directory for TensorBoard files, or off for none; default: 'events' in --model-dir"},
     {.name = "join-timeout",
      .type = OPTION_INT,
      FIELD(cluster.join_timeout),
@@ -64,20 +64,21 @@ const struct option FIT_OPTIONS[] = {
      .type = OPTION_FLAG,
      FIELD(cluster.encrypt),
      .environment = "TRAINER_ENCRYPT",
-     .help = "encrypt the traffic between workers with TLS; all workers need this option and a "
-             "TRAINYARD_JOB_SECRET"},
+     .help =
+         "encrypt the traffic between workers with TLS; all workers need this option and the same "
+         "secret in TRAINYARD_JOB_SECRET"},
     {.name = "ps-hosts",
      .type = OPTION_STRING,
      FIELD(cluster.ps_hosts),
      .value = "HOST:PORT,…",
      .marks = FIT_FREE,
-     .help = "instead of TF_CONFIG: the parameter servers"},
+     .help = "addresses of the parameter servers, if TF_CONFIG is not set"},
     {.name = "worker-hosts",
      .type = OPTION_STRING,
      FIELD(cluster.worker_hosts),
      .value = "HOST:PORT,…",
      .marks = FIT_FREE,
-     .help = "instead of TF_CONFIG: the workers"},
+     .help = "addresses of the workers, if TF_CONFIG is not set"},
     {.name = "job-name",
      .type = OPTION_STRING,
      FIELD(cluster.job_name),
@@ -114,14 +115,16 @@ const struct option FIT_NETWORK_OPTIONS[] = {
      .fallback = "fp32",
      .choices = "fp32|bf16",
      .value = "KIND",
-     .help = "precision of products; bf16 is about twice as fast on processors with AMX"},
+     .help = "precision of matrix products; bf16 is about twice as fast on processors with AMX"},
     {.name = "clip",
      .type = OPTION_REAL,
      FIELD(clip),
      .fallback = "0",
      .range = {0, 1e30},
      .value = "X",
-     .help = "scale the gradient of all parameters down to this length if it is longer; 0: never"},
+     .help =
+         "largest norm of the gradient of all parameters; a larger gradient is scaled down; 0: no "
+         "limit"},
     {.name = "threads",
      .type = OPTION_INT,
      FIELD(threads),
@@ -141,7 +144,8 @@ const struct option FIT_NETWORK_OPTIONS[] = {
      .max = 64,
      .value = "N",
      .marks = FIT_FREE,
-     .help = "threads that prepare the next batches in advance; 0: none. The result is the same"},
+     .help =
+         "threads that prepare the next batches in advance; 0: none; does not change the result"},
     {.name = "checkpoint-every",
      .type = OPTION_INT,
      FIELD(checkpoint_every),
@@ -150,7 +154,7 @@ const struct option FIT_NETWORK_OPTIONS[] = {
      .max = 100000000,
      .value = "N",
      .marks = FIT_FREE,
-     .help = "steps between checkpoints, or snapshots of parameter servers; 0: only at the end"},
+     .help = "steps between checkpoints; 0: only at the end"},
     {.name = "keep",
      .type = OPTION_INT,
      FIELD(keep),
@@ -159,7 +163,7 @@ const struct option FIT_NETWORK_OPTIONS[] = {
      .max = 1000,
      .value = "N",
      .marks = FIT_FREE,
-     .help = "checkpoints to keep"},
+     .help = "number of checkpoints to keep"},
     {.name = "wire",
      .type = OPTION_CHOICE,
      FIELD(cluster.wire),
@@ -178,7 +182,8 @@ const struct option FIT_NETWORK_OPTIONS[] = {
      .value = "N",
      .marks = FIT_FREE,
      .help =
-         "how many workers are enough to train; 0: all at the start, and any number after a loss"},
+         "smallest number of workers that may train; 0: all of them at the start, and one or more "
+         "after a loss"},
     {.name = "peer-timeout",
      .type = OPTION_REAL,
      FIELD(cluster.peer_timeout),
@@ -186,7 +191,7 @@ const struct option FIT_NETWORK_OPTIONS[] = {
      .range = {0.1, 86400},
      .value = "SECONDS",
      .marks = FIT_FREE,
-     .help = "a worker that does not answer for this long counts as lost, in seconds"},
+     .help = "seconds without an answer after which a worker counts as lost"},
     {.more = FIT_OPTIONS},
 };
 

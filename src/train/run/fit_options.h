@@ -13,8 +13,9 @@
  * --log. */
 struct fit_cluster_values {
     const char *ps_hosts, *worker_hosts, *job_name, *log, *wire;
-    int64_t task_index, join_timeout, min_workers;
-    double peer_timeout;
+    int64_t task_index, min_workers;
+    int64_t join_timeout; /* seconds */
+    double peer_timeout;  /* seconds */
     bool encrypt;
 };
 
@@ -38,10 +39,12 @@ struct fit_values {
     double clip;
 };
 
+/* Checks at compile time that the struct with the values of a model's options begins with its
+ * member `shared`, a struct fit_values. The offsets in FIT_OPTIONS count from there. */
 #define FIT_VALUES_FIRST(values)                                                                   \
     _Static_assert(offsetof(values, shared) == 0, "shared tables count from the beginning")
 
-/* Bits of option.marks. An option without a mark must be equal on all synchronous workers, and may
+/* Bits of option.marks. An option without marks must be equal on all synchronous workers, and may
  * change when a run is resumed. */
 enum {
     FIT_FREE = 1, /* may differ between workers */
@@ -52,7 +55,7 @@ extern const struct option FIT_OPTIONS[]; /* the options of every model */
 /* FIT_OPTIONS, and the options of synchronous training. */
 extern const struct option FIT_NETWORK_OPTIONS[];
 
-/* The options that the training of every model needs. */
+/* The shared options in the form that the training of every model needs. */
 struct fit_options {
     uint64_t seed;
     int threads;               /* number of threads of this worker */
@@ -76,15 +79,15 @@ struct fit_options {
         .seed = 1, .threads = 1, .loaders = 1, .checkpoint_every = 100, .keep = 3                  \
     }
 
-/* Converts the shared values. The caller sets `kept`, `stop` and all members of `log` except
- * `style`. */
+/* Converts the shared values. The result points to the strings of `values`. The caller sets `kept`,
+ * `stop` and all members of `log` except `style`. */
 struct fit_options fit_options_read(const struct fit_values *values);
 
 /* Returns the style for a value of --log: "auto", "plain" or "json". */
 enum progress_style fit_options_style(const char *log);
 
 /* Changes the code of `err` to ERR_USAGE, so that the process has the exit code of an invalid
- * option. Used if several options contradict each other. Returns -ERR_USAGE. */
+ * option. Used if several options contradict each other. `err` may be NULL. Returns -ERR_USAGE. */
 int fit_options_refuse(struct err *err);
 
 #endif

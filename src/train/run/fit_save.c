@@ -1,4 +1,4 @@
-/* Reads and writes the checkpoints of a synchronous run; see fit_save.h. */
+/* Implements reading and writing of the checkpoints of a synchronous run; see fit_save.h. */
 #include "train/run/fit_save.h"
 
 #include "base/mem.h"
@@ -19,26 +19,27 @@ static bool is_finite(const float *values, size_t count)
     return finite;
 }
 
-/* Reads a checkpoint. A checkpoint of a diverged run, with values that are not finite, counts as
- * damaged. */
-static int read_whole(const char *path, struct checkpoint **ret, struct err *err)
+/* Like checkpoint_read(), but a checkpoint with values that are not finite, of a diverged run,
+ * counts as damaged. */
+static int read_finite(const char *path, struct checkpoint **ret, struct err *err)
 {
     int result = checkpoint_read(path, ret, err);
     if (result < 0 || is_finite((*ret)->values, (*ret)->floats * (size_t)(1 + (*ret)->slot_count)))
         return result;
     *ret = checkpoint_free(*ret);
-    return err_set(err, ERR_BAD_REQUEST, "'%s' holds values that are not numbers", path);
+    return err_set(err, ERR_BAD_REQUEST, "'%s' holds values that are nan or infinite", path);
 }
 
-/* Reads the newest usable checkpoint. A damaged checkpoint is logged, renamed and skipped. Any
- * other failure is an error, because progress must not be lost silently. */
+/* Reads the newest usable checkpoint and sets its path. Does not change *ret if there is none. A
+ * damaged checkpoint is logged, renamed and skipped. Any other failure is an error, because
+ * progress must not be lost silently. */
 static int read_newest(struct fit_loop *loop, const uint64_t *steps, size_t count,
                        struct checkpoint **ret, char path[CHECKPOINT_PATH_MAX], struct err *err)
 {
     for (size_t i = 0; i < count; i++) {
         struct err problem = ERR_INIT;
         checkpoint_path(loop->options->model_dir, steps[i], path);
-        int result = read_whole(path, ret, &problem);
+        int result = read_finite(path, ret, &problem);
         if (result == 0)
             return 0;
         if (result == -ERR_BAD_REQUEST) {
@@ -58,8 +59,9 @@ static int read_newest(struct fit_loop *loop, const uint64_t *steps, size_t coun
     return 0;
 }
 
-/* Returns the notes of a checkpoint. They include the learned floats, without which the last bits
- * of the results after a resume would differ from an uninterrupted run. */
+/* Returns the notes of a checkpoint: the learned floats, the kept options and the facts of the
+ * model. Without the learned floats, the last bits of the results after a resume would differ from
+ * an uninterrupted run. */
 static struct json *notes_of(struct fit_loop *loop, struct arena *arena)
 {
     size_t count = 0;
@@ -108,16 +110,19 @@ static int check_kept(const struct fit_loop *loop, const struct checkpoint *chec
             continue;
         bool data = str_eq(ours->name, "data");
         const char *was = plain_value(arena, then);
-        return err_set(err, ERR_USAGE,
-                       "'%s' was trained with --%s %s%s, this run has %s: use another --model-dir, "
-                       "or %s%s%s again",
-                       path, ours->name, data ? "of " : "", was, plain_value(arena, ours),
-                       data ? "those data" : "--", data ? "" : ours->name,
-                       data ? "" : arena_printf(arena, " %s", was));
+        return err_set(
+            err, ERR_USAGE,
+            "'%s' was trained with --%s %s%s, but this run has %s: use another --model-dir, "
+            "or %s%s%s again",
+            path, ours->name, data ? "of " : "", was, plain_value(arena, ours),
+            data ? "the same data" : "--", data ? "" : ours->name,
+            data ? "" : arena_printf(arena, " %s", was));
     }
     return 0;
 }
 
+/* Creates the directory and locks it if loop->claim is set. If the file system has no locks, logs a
+ * warning and returns 0. */
 static int claim_directory(struct fit_loop *loop, struct err *err)
 {
     struct err problem = ERR_INIT;
@@ -134,10 +139,11 @@ static int claim_directory(struct fit_loop *loop, struct err *err)
     return result < 0 ? result : 0;
 }
 
-/* Locks the directory during the training. It is no error if another worker of this run still has
- * the lock. That worker is suspended or about to exit, and any checkpoint that it still writes has
- * the same contents. */
-static int claim_later(struct fit_loop *loop, struct err *err)
+/* Locks the directory during the training, if this worker does not have the lock. It is no error if
+ * another worker of this run still has the lock. That worker is suspended or about to exit, and a
+ * checkpoint that it still writes has the same contents as the checkpoint of this worker for the
+ * same step. */
+static int claim_during_run(struct fit_loop *loop, struct err *err)
 {
     struct err problem = ERR_INIT;
     if (!loop->claim || *loop->claim >= 0)
@@ -145,12 +151,12 @@ static int claim_later(struct fit_loop *loop, struct err *err)
     int result = claim_directory(loop, &problem);
     if (result == -ERR_CONFLICT &&
         model_dir_is_of_run(loop->options->model_dir, loop->reducer->run)) {
-        if (!loop->shared_dir)
+        if (!loop->warned_shared_dir)
             run_log_note(loop->log, "warning",
                          "another worker of this run, which has not exited, still holds the lock "
-                         "on '%s': checkpoints are written all the same",
+                         "on '%s': checkpoints are written anyway",
                          loop->options->model_dir);
-        loop->shared_dir = true;
+        loop->warned_shared_dir = true;
         return 0;
     }
     if (result < 0 && err)
@@ -184,12 +190,12 @@ int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
         return result;
     if (!str_eq(checkpoint->info.model, loop->model->command.name))
         return err_set(err, ERR_USAGE,
-                       "'%s' is a checkpoint of model '%s', this run trains '%s': use another "
+                       "'%s' is a checkpoint of model '%s', but this run trains '%s': use another "
                        "--model-dir",
                        path, checkpoint->info.model, loop->model->command.name);
     if (checkpoint->info.seed != loop->options->seed)
         return err_set(err, ERR_INVALID,
-                       "'%s' was made with seed %llu, this run has %llu: use another "
+                       "'%s' was made with seed %llu, but this run has %llu: use another "
                        "--model-dir, or the same seed",
                        path, (unsigned long long)checkpoint->info.seed,
                        (unsigned long long)loop->options->seed);
@@ -204,17 +210,18 @@ int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err)
     return 0;
 }
 
+/* Gives a copy of the state to the writer thread. */
 static int put_checkpoint(struct fit_loop *loop, uint64_t step, struct err *err)
 {
     const struct optimizer *optimizer = loop->optimizer;
-    int ready = claim_later(loop, err);
+    int ready = claim_during_run(loop, err);
     if (ready == 0 && loop->model->steps->collect)
         ready = loop->model->steps->collect(loop->context, err);
     if (ready < 0)
         return ready;
     if (!is_finite(loop->params->values, loop->params->floats) ||
         !is_finite(optimizer->slots, (size_t)optimizer->slot_count * optimizer->floats)) {
-        err_set(err, ERR_INVALID, "after step %llu the parameters are not numbers any more",
+        err_set(err, ERR_INVALID, "after step %llu some parameters are nan or infinite",
                 (unsigned long long)step);
         return fit_save_advise(loop, err);
     }
@@ -231,9 +238,10 @@ static int put_checkpoint(struct fit_loop *loop, uint64_t step, struct err *err)
     return 0;
 }
 
+/* Logs a failed save, and the latest checkpoint that this process has written. */
 static void log_save_failure(struct fit_loop *loop, const struct err *problem, bool last)
 {
-    const char *on = last ? "" : "going on, ";
+    const char *on = last ? "" : "training continues, and ";
     run_log_save_failed(loop->log);
     if (loop->saved)
         run_log_note(loop->log, "warning", "%s; %sthe last good checkpoint is of step %llu",
@@ -241,7 +249,7 @@ static void log_save_failure(struct fit_loop *loop, const struct err *problem, b
     else
         run_log_note(loop->log, "warning", "%s; %s", problem->message,
                      last ? "this process has written no checkpoint"
-                          : "going on, though this process has written no checkpoint yet");
+                          : "training continues, but this process has written no checkpoint yet");
 }
 
 int fit_save_put(struct fit_loop *loop, uint64_t step, struct err *err)
@@ -255,31 +263,31 @@ int fit_save_put(struct fit_loop *loop, uint64_t step, struct err *err)
     return 0;
 }
 
-/* Logs the results of earlier saves. `last` is set if no other save follows. */
+/* Logs the results of earlier saves. `last`: no other save follows. */
 static void log_saves(struct fit_loop *loop, bool last)
 {
-    struct checkpoint_writer_report news;
+    struct checkpoint_writer_report report;
     if (!loop->writer)
         return;
-    checkpoint_writer_poll(loop->writer, &news);
-    if (news.written) {
-        loop->saved = news.good;
-        run_log_saved(loop->log, news.good);
+    checkpoint_writer_poll(loop->writer, &report);
+    if (report.written) {
+        loop->saved = report.last_step;
+        run_log_saved(loop->log, report.last_step);
     }
-    if (news.failed)
-        log_save_failure(loop, &news.error, last);
-    if (news.unpruned.code)
-        run_log_note(loop->log, "warning", "%s", news.unpruned.message);
-    if (news.replaced && !loop->slow_disk)
+    if (report.failed)
+        log_save_failure(loop, &report.error, last);
+    if (report.prune_error.code)
+        run_log_note(loop->log, "warning", "%s", report.prune_error.message);
+    if (report.replaced && !loop->warned_slow_disk)
         run_log_note(loop->log, "warning",
                      "checkpoints come faster than the disk can write them, so some are skipped: "
                      "raise --checkpoint-every");
-    loop->slow_disk = loop->slow_disk || news.replaced;
+    loop->warned_slow_disk = loop->warned_slow_disk || report.replaced;
 }
 
 void fit_save_take_over(struct fit_loop *loop)
 {
-    (void)claim_later(loop, NULL); /* a conflict is logged when a checkpoint is written */
+    (void)claim_during_run(loop, NULL); /* a conflict is logged when a checkpoint is written */
 }
 
 void fit_save_hand_over(struct fit_loop *loop)
@@ -292,10 +300,10 @@ void fit_save_hand_over(struct fit_loop *loop)
         close(*loop->claim);
         *loop->claim = -1;
     }
-    loop->shared_dir = false;
+    loop->warned_shared_dir = false;
 }
 
-void fit_save_tell(struct fit_loop *loop)
+void fit_save_log_results(struct fit_loop *loop)
 {
     log_saves(loop, false);
 }

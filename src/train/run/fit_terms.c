@@ -1,4 +1,5 @@
-/* The options that must not differ between workers or on resume; see fit_terms.h. */
+/* Implements the terms of a run: options that must not differ between workers or on resume; see
+ * fit_terms.h. */
 #include "train/run/fit_terms.h"
 
 #include "base/hash.h"

@@ -1,4 +1,4 @@
-/* A kind of model as a table of operations; see model.h. */
+/* Creates and frees the run of a model, and computes hashes of its numbers; see model.h. */
 #include "train/run/model.h"
 
 #include "base/hash.h"
@@ -40,7 +40,7 @@ uint64_t model_run_hash(const struct model_run *run, const struct fit_terms *ter
     return terms ? fit_terms_hash(terms, hash) : hash;
 }
 
-bool model_run_speaks(const struct model_run *run)
+bool model_run_is_reporter(const struct model_run *run)
 {
     return run->reducer ? run->reducer->rank == 0 : run->chief;
 }

@@ -23,16 +23,17 @@ enum {
     MODEL_TRAINS_WITH_SERVERS = 2,
 };
 
-enum { MODEL_NUMBERS_MAX = 64 };
+enum { MODEL_NUMBERS_MAX = 64 }; /* limit of the numbers that model.numbers() sets */
 
 struct model_run;
 
-/* Operations of one synchronous step. `context` is fit_loop.context. Every model has `step`,
- * `changed` and `config`. The other operations may be NULL. */
+/* The operations that the loop of fit_loop.h calls. A model that trains with servers only uses them
+ * in a run without servers. `context` is fit_loop.context. `step`, `changed` and `config` must be
+ * set. The other operations may be NULL. */
 struct model_steps {
     /* Runs step `step`, counted from 1. `stop`: this worker was asked to stop. ret->stop is set on
      * all workers if `stop` is set on any worker. A step that fails must change nothing. Returns
-     * -ERR_INVALID if the loss is not a number any more. */
+     * -ERR_INVALID if the loss is nan or infinite. */
     int (*step)(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
                 struct err *err);
     /* Sets the values with which a new run starts. Called on rank 0 only, if there is no
@@ -40,19 +41,19 @@ struct model_steps {
     int (*first_values)(void *context, struct err *err);
     /* Called after the loop has replaced the parameters, for example by those of a checkpoint. */
     void (*changed)(void *context);
-    /* Returns floats that the model learns in addition to parameters and optimizer state. They are
-     * equal on all workers. The loop stores them in checkpoints, restores them, and copies them to
-     * new workers. */
+    /* Returns floats that training changes in addition to the parameters and the optimizer state,
+     * such as running means. They are equal on all workers. The loop stores them in checkpoints,
+     * restores them, and copies them to new workers. */
     float *(*learned)(void *context, size_t *ret_count);
-    /* Adapts this worker's share of a batch. Called after the reducer's rank or size may have
-     * changed. */
+    /* Computes which samples of a batch this worker processes. Called after the rank of this worker
+     * or the number of workers may have changed. */
     int (*regroup)(void *context, struct err *err);
     /* Returns the model's configuration for checkpoints, allocated in `arena`. */
     struct json *(*config)(void *context, struct arena *arena);
-    /* Adds members to the notes of a checkpoint. */
+    /* Adds facts about the model, such as its labels, to the notes of a checkpoint. */
     void (*note)(void *context, struct arena *arena, struct json *notes);
-    /* Called before a checkpoint is written. Copies values that are stored elsewhere into
-     * parameters and optimizer. */
+    /* Called before a checkpoint is written. Copies values that are stored elsewhere into the
+     * parameters and the optimizer state. */
     int (*collect)(void *context, struct err *err);
 };
 
@@ -68,16 +69,17 @@ struct model {
     const struct model_steps *steps;
 
     /* Reads the options from run->values and checks them. The data is not open yet. Sets the fields
-     * of `run` below "Set by init()". Called in every process, including parameter servers. */
+     * of struct model_run below "Set by init()". Called in every process, including parameter
+     * servers. */
     int (*init)(struct model_run *run, struct err *err);
     /* Opens the training data. Called in the chief and the workers. */
     int (*open)(struct model_run *run, struct err *err);
     /* Replaces values of options in `terms` by their meaning, such as the path of the data by a
      * digest of the data. Called after open(). */
     void (*terms)(const struct model_run *run, struct fit_terms *terms);
-    /* Sets the numbers that must be equal in all processes: the shape of the model and every option
-     * that affects the result. If `data` is set, the data is open, and its size is included.
-     * Returns how many numbers were set. */
+    /* Sets the numbers that must be equal in all processes: the shape of the model and those
+     * options of the model that affect the result. If `data` is set, the data is open, and its size
+     * is included. Returns how many numbers were set. */
     size_t (*numbers)(const struct model_run *run, bool data, uint64_t ret[MODEL_NUMBERS_MAX]);
     /* Appends lines for standard output before the training begins. May be NULL. */
     void (*announce)(const struct model_run *run, struct buf *text);
@@ -91,10 +93,11 @@ struct model {
     void (*release)(struct model_run *run);
 };
 
-/* One process that trains one model. */
+/* The part of one process in a training run. */
 struct model_run {
     const struct model *model;
-    /* values of the shared options; first member of the struct with the values of all options */
+    /* the values of the shared options; they are the first member of the struct with the values of
+     * all options of the model */
     const struct fit_values *values;
     const struct ty_tf_config *cluster; /* the processes that train together */
     struct fit_options fit;             /* the shared options, converted */
@@ -114,7 +117,8 @@ struct model_run {
     bool stopped; /* set by train(): the run was stopped before the last step */
 };
 
-/* Returns zeroed memory for a run of `model`. The caller frees it with model_run_free(). */
+/* Allocates model->run_size bytes. Sets the members up to `chief`, and all other bytes to zero. The
+ * caller frees it with model_run_free(). */
 struct model_run *model_run_new(const struct model *model, const void *values,
                                 const struct ty_tf_config *cluster);
 struct model_run *model_run_free(struct model_run *run); /* NULL-safe; returns NULL */
@@ -125,9 +129,9 @@ DEFINE_CLEANUP(model_run)
  * the data. */
 uint64_t model_run_hash(const struct model_run *run, const struct fit_terms *terms);
 
-/* Returns whether this process reports for the run, which means that it logs and writes files for
- * all workers. It is rank 0, or the chief with parameter servers. */
-bool model_run_speaks(const struct model_run *run);
+/* Returns whether this process logs and writes files for the whole run: rank 0 of synchronous
+ * workers, or the chief if the run uses parameter servers. */
+bool model_run_is_reporter(const struct model_run *run);
 
 /* Returns a hash of the numbers, which is equal on every machine. */
 uint64_t model_hash(const uint64_t *numbers, size_t count);

@@ -1,4 +1,4 @@
-/* Creates and locks the directory of a run; see model_dir.h. */
+/* Implements the lock of a model directory with flock(); see model_dir.h. */
 #include "train/run/model_dir.h"
 
 #include "base/mem.h"
@@ -14,7 +14,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { HOLDER_MAX = 256 };
+enum { HOLDER_MAX = 256 }; /* size of the text in the lock file, which describes its holder */
 #define RUN_LINE "run %016" PRIx64 "\n"
 
 /* Writes "process 12 on host since 2026-01-02T03:04:05Z" and, if the run has other workers, a line
@@ -30,12 +30,14 @@ static void describe_self(uint64_t run, char text[HOLDER_MAX])
         snprintf(text + used, HOLDER_MAX - (size_t)used, RUN_LINE, run);
 }
 
+/* Reads the text of the lock file. Sets an empty text if it cannot be read. */
 static void read_holder(int fd, char holder[HOLDER_MAX])
 {
     ssize_t got = pread(fd, holder, HOLDER_MAX - 1, 0);
     holder[got > 0 ? got : 0] = '\0';
 }
 
+/* Returns -ERR_CONFLICT, with a message that names the process in the lock file. */
 static int refuse_directory(const char *directory, int fd, struct err *err)
 {
     char holder[HOLDER_MAX];
@@ -59,7 +61,8 @@ int model_dir_claim(const char *directory, uint64_t run, int *ret_fd, struct err
     if (!locked && errno == EWOULDBLOCK)
         return refuse_directory(directory, fd, err);
     if (!locked)
-        err_set_errno(err, errno, "cannot lock '%s', so that nothing keeps a second run away",
+        err_set_errno(err, errno,
+                      "cannot lock '%s', so a second run could use the directory at the same time",
                       path);
     char self[HOLDER_MAX];
     describe_self(run, self);

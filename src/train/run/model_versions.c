@@ -1,4 +1,4 @@
-/* Writes and finds the versions of an exported model; see model_versions.h. */
+/* Implements publishing and finding the versions of an exported model; see model_versions.h. */
 #include "train/run/model_versions.h"
 
 #include "base/mem.h"
@@ -18,9 +18,10 @@ enum {
     STALE_S = 3600,       /* temporary directories older than this number of seconds are removed */
 };
 
-#define ASIDE ".publishing-"
+#define TEMPORARY_PREFIX ".publishing-"
 
-static int next_version(const struct dirent *entry, int64_t *ret)
+/* Reads the name of a directory entry as a version. Returns an error if it is not a version. */
+static int parse_version(const struct dirent *entry, int64_t *ret)
 {
     return str_to_int64(entry->d_name, 1, INT64_MAX - 1, ret, NULL);
 }
@@ -34,20 +35,20 @@ static int highest_below(const char *directory, int64_t below, int64_t *ret, str
     struct dirent *entry;
     int64_t highest = 0, version;
     for (int i = 0; i < ENTRIES_MAX && (entry = readdir(stream)); i++)
-        if (next_version(entry, &version) == 0 && version < below && version > highest)
+        if (parse_version(entry, &version) == 0 && version < below && version > highest)
             highest = version;
     closedir(stream);
     *ret = highest;
     return 0;
 }
 
-/* Removes the temporary directories of processes that were killed. */
+/* Removes temporary directories that are older than STALE_S: their processes were killed. */
 static void remove_stale(const char *directory, int64_t now_s)
 {
     DIR *stream = opendir(directory);
     struct dirent *entry;
     for (int i = 0; stream && i < ENTRIES_MAX && (entry = readdir(stream)); i++) {
-        if (!str_has_prefix(entry->d_name, ASIDE))
+        if (!str_has_prefix(entry->d_name, TEMPORARY_PREFIX))
             continue;
         _cleanup_free_ char *path = mem_printf("%s/%s", directory, entry->d_name);
         struct stat info;
@@ -67,8 +68,8 @@ static int sync_directory(const char *path, struct err *err)
 }
 
 /* Renames the temporary directory to the next free version. */
-static int name_it(const char *directory, const char *aside, int64_t now_s, int64_t *ret_version,
-                   struct err *err)
+static int rename_to_version(const char *directory, const char *temporary, int64_t now_s,
+                             int64_t *ret_version, struct err *err)
 {
     for (int i = 0; i < TRIES_MAX; i++) {
         int64_t highest;
@@ -78,7 +79,7 @@ static int name_it(const char *directory, const char *aside, int64_t now_s, int6
         int64_t version = highest + 1 > now_s ? highest + 1 : now_s;
         _cleanup_free_ char *path = mem_printf("%s/%lld", directory, (long long)version);
         /* rename() may replace an empty directory, but never a directory with a model in it. */
-        if (rename(aside, path) == 0) {
+        if (rename(temporary, path) == 0) {
             *ret_version = version;
             return sync_directory(directory, err);
         }
@@ -98,17 +99,17 @@ int model_versions_publish(const char *directory, const char *file, int64_t now_
     if (result < 0)
         return result;
     remove_stale(directory, now_s);
-    _cleanup_free_ char *aside = mem_printf("%s/" ASIDE "XXXXXX", directory);
-    if (!mkdtemp(aside) || chmod(aside, 0755) < 0)
+    _cleanup_free_ char *temporary = mem_printf("%s/" TEMPORARY_PREFIX "XXXXXX", directory);
+    if (!mkdtemp(temporary) || chmod(temporary, 0755) < 0)
         return err_set_errno(err, errno, "cannot make a directory in '%s'", directory);
-    _cleanup_free_ char *path = mem_printf("%s/%s", aside, file);
+    _cleanup_free_ char *path = mem_printf("%s/%s", temporary, file);
     result = write(context, path, err);
     if (result == 0)
-        result = sync_directory(aside, err);
+        result = sync_directory(temporary, err);
     if (result == 0)
-        result = name_it(directory, aside, now_s, ret_version, err);
+        result = rename_to_version(directory, temporary, now_s, ret_version, err);
     if (result < 0)
-        (void)file_remove_tree(aside, NULL);
+        (void)file_remove_tree(temporary, NULL);
     return result;
 }
 

@@ -1,4 +1,4 @@
-/* Parses the value of --monitor; see monitor_address.h. */
+/* Implements the parser of --monitor; see monitor_address.h. */
 #include "train/run/monitor_address.h"
 
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* Shows the progress of a run; see progress.h. */
+/* Implements the bar and the lines that show progress; see progress.h. */
 #include "train/run/progress.h"
 
 #include "base/arena.h"
@@ -41,7 +41,7 @@ static void format_time(double seconds, char *text, size_t size)
         snprintf(text, size, "%lds", whole);
 }
 
-/* Writes an empty text if the accuracy is not known. */
+/* Writes `gap` and the accuracy, or an empty text if the accuracy is not known. */
 static void format_accuracy(double accuracy, const char *gap, char *text, size_t size)
 {
     text[0] = '\0';

@@ -1,7 +1,7 @@
 /* Shows the progress of training. On a terminal this is a bar that is redrawn in place. Otherwise
- * it is one line per second, or, if the user asks for it, one line per step as text or JSON. The
- * role of a worker (run_log_set_role()) decides whether it shows progress. The caller passes the
- * time, so that tests need no clock. */
+ * it is at most one line per second, or, if the user asks for it, one line per step as text or
+ * JSON. Only run_log.c calls these functions. The caller passes the time, so that tests need no
+ * clock. */
 #ifndef TRAINYARD_TRAIN_RUN_PROGRESS_H
 #define TRAINYARD_TRAIN_RUN_PROGRESS_H
 
@@ -20,14 +20,15 @@ enum progress_style {
 struct progress {
     FILE *stream;
     enum progress_style style;
-    /* number of steps done before progress_init(), and total number of the run */
-    uint64_t first, steps;
-    int64_t started_ns, shown_ns;
-    uint64_t pictures; /* number of samples since progress_init() */
-    double loss;       /* smoothed over the last steps, for the bar */
-    double accuracy;   /* smoothed over the last steps, for the bar; NAN: not known */
-    bool drawn;        /* the bar is on the current line of the terminal */
-    const char *unit;  /* name of the samples: "images"; may be set after progress_init() */
+    uint64_t first;     /* number of steps of the run done before progress_init() */
+    uint64_t steps;     /* total number of steps of the run */
+    int64_t started_ns; /* time of progress_init() */
+    int64_t shown_ns;   /* time at which a step was last shown */
+    uint64_t pictures;  /* number of samples since progress_init() */
+    double loss;        /* exponentially smoothed, for the bar */
+    double accuracy;    /* exponentially smoothed, for the bar; NAN: not known */
+    bool drawn;         /* the bar is on the current line of the terminal */
+    const char *unit;   /* name of the samples: "images"; may be set after progress_init() */
 };
 
 struct progress_step {
@@ -38,11 +39,13 @@ struct progress_step {
     double accuracy;   /* accuracy on the samples of this step; NAN: not known */
 };
 
+/* Sets `progress`. It holds nothing that must be freed. `first` of the `steps` steps of the run
+ * were done before. The stream must stay open. */
 void progress_init(struct progress *progress, FILE *stream, enum progress_style style,
                    uint64_t first, uint64_t steps, int64_t now_ns);
 
-/* Shows a finished step. The bar is redrawn at most ten times per second; the last step is always
- * shown. */
+/* Shows a finished step, unless the style limits the rate and a step was shown too recently. The
+ * bar is redrawn at most ten times per second. The last step of the run is always shown. */
 void progress_show(struct progress *progress, const struct progress_step *step, int64_t now_ns);
 
 /* Shows a sentence between the steps: "saved …". With PROGRESS_JSON this is an object with the
@@ -50,7 +53,7 @@ void progress_show(struct progress *progress, const struct progress_step *step, 
 void progress_note(struct progress *progress, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Ends the line of the bar. */
+/* Ends the line of the bar, so that other output starts on a new line. */
 void progress_finish(struct progress *progress);
 
 #endif

@@ -1,4 +1,4 @@
-/* Draws a curve as SVG; see run_chart.h. */
+/* Implements the charts of a report; see run_chart.h. */
 #include "train/run/run_chart.h"
 
 #include <math.h>
@@ -11,6 +11,7 @@ static const double WIDTH = 1000, HEIGHT = 200;
 
 enum { TICKS_MAX = 12 };
 
+/* The ranges of the axes. */
 struct frame {
     double x_low, x_high, y_low, y_high;
 };
@@ -39,21 +40,21 @@ void run_chart_number(double value, double step, char *text, size_t size)
         snprintf(text, size, "%.*f", digits, value);
 }
 
-/* Converts a value to a fraction of the drawing, from 0 to 1: from the left for x, from the top for
- * y. */
-static double part_x(const struct frame *frame, double x)
+/* Converts a value to a fraction of the width of the drawing, counted from the left. */
+static double fraction_x(const struct frame *frame, double x)
 {
     return (x - frame->x_low) / (frame->x_high - frame->x_low);
 }
 
-static double part_y(const struct frame *frame, double y)
+/* Converts a value to a fraction of the height of the drawing, counted from the top. */
+static double fraction_y(const struct frame *frame, double y)
 {
     return 1 - (y - frame->y_low) / (frame->y_high - frame->y_low);
 }
 
-/* Sets the ranges of the axes. Returns the number of points, or 0 if no curve can be drawn. Both
- * ends of the y axis are round numbers. It begins at zero if the smallest value is positive and
- * below 0.6 of the largest. */
+/* Sets the ranges of the axes. Returns the number of points with a finite value, or 0 if no curve
+ * can be drawn. Both ends of the y axis are round numbers. The y axis begins at zero if the
+ * smallest value is positive and below 0.6 of the largest value. */
 static size_t find_frame(const struct run_chart *chart, struct frame *ret)
 {
     size_t shown = 0;
@@ -91,7 +92,7 @@ static void write_numbers(const struct frame *frame, struct buf *html)
         double value = frame->y_low + i * step;
         run_chart_number(value, step, text, sizeof(text));
         buf_printf(html, "<span class=\"y\" style=\"top:%.2f%%\">%s</span>",
-                   100 * part_y(frame, value), text);
+                   100 * fraction_y(frame, value), text);
     }
     step = fmax(run_chart_step(frame->x_low, frame->x_high, 8), 1);
     for (int i = 0; i < TICKS_MAX; i++) {
@@ -100,7 +101,7 @@ static void write_numbers(const struct frame *frame, struct buf *html)
             break;
         run_chart_number(value, step, text, sizeof(text));
         buf_printf(html, "<span class=\"x%s\" style=\"left:%.2f%%\">%s</span>",
-                   i % 2 ? " wide" : "", 100 * part_x(frame, value), text);
+                   i % 2 ? " wide" : "", 100 * fraction_x(frame, value), text);
     }
     buf_append_char(html, '\n');
 }
@@ -116,7 +117,7 @@ static void write_grid(const struct frame *frame, struct buf *html)
 {
     double step = run_chart_step(frame->y_low, frame->y_high, 5);
     for (int i = 0; i < TICKS_MAX && frame->y_low + i * step <= frame->y_high + step / 2; i++) {
-        double y = HEIGHT * part_y(frame, frame->y_low + i * step);
+        double y = HEIGHT * fraction_y(frame, frame->y_low + i * step);
         write_line(html, "grid", 0, WIDTH, y, y);
     }
 }
@@ -135,14 +136,14 @@ void run_chart_write(const struct run_chart *chart, struct buf *html)
     write_grid(&frame, html);
     for (size_t i = 0; i < chart->mark_count; i++) {
         const struct run_chart_mark *mark = &chart->marks[i];
-        double x = WIDTH * part_x(&frame, mark->x);
+        double x = WIDTH * fraction_x(&frame, mark->x);
         if (mark->x >= frame.x_low && mark->x <= frame.x_high)
             write_line(html, mark->kind, x, x, 0, HEIGHT);
     }
     buf_append_str(html, "<polyline points=\"");
     for (size_t i = 0; i < chart->count; i++)
         if (isfinite(chart->y[i]))
-            buf_printf(html, "%.1f,%.1f ", WIDTH * part_x(&frame, chart->x[i]),
-                       HEIGHT * part_y(&frame, chart->y[i]));
+            buf_printf(html, "%.1f,%.1f ", WIDTH * fraction_x(&frame, chart->x[i]),
+                       HEIGHT * fraction_y(&frame, chart->y[i]));
     buf_append_str(html, "\"/></svg></div></figure>\n");
 }

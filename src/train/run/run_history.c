@@ -1,4 +1,4 @@
-/* Reads and writes the history of a run; see run_history.h. */
+/* Implements the history file of a run; see run_history.h. */
 #include "train/run/run_history.h"
 
 #include "base/mem.h"
@@ -63,8 +63,8 @@ int run_history_add(struct run_history *history, const struct json *line, struct
     json_write(line, &text);
     buf_append_char(&text, '\n');
     if (text.overflowed)
-        return err_set(err, ERR_TOO_LARGE, "'%s': a line of more than %d bytes", history->path,
-                       LINE_MAX_BYTES);
+        return err_set(err, ERR_TOO_LARGE, "cannot write '%s': a line is longer than %d bytes",
+                       history->path, LINE_MAX_BYTES);
     ssize_t written = write(history->fd, text.data, text.size);
     if (written == (ssize_t)text.size)
         return 0;

@@ -9,10 +9,11 @@
 #include "base/err.h"
 #include "base/json/json.h"
 
-/* The name of the page in the directory of a run. */
+/* The name of the page in the model directory. */
 #define RUN_REPORT_PAGE "report.html"
 
-/* Writes both files from the history in the same directory. */
+/* Writes both files from the history in the same directory, and replaces older files. Returns 0, or
+ * an error if the history cannot be read or a file cannot be written. */
 int run_report_write(const char *directory, struct err *err);
 
 /* Converts the lines of a history, which run_log.c writes, into one document with the JSON members
@@ -20,7 +21,7 @@ int run_report_write(const char *directory, struct err *err);
  * events. The first six are missing if the history does not have them. */
 struct json *run_report_document(struct arena *arena, const struct json *lines);
 
-/* Writes the page for a document. */
+/* Appends the page for a document of run_report_document() to `html`. */
 void run_report_page(const struct json *document, struct buf *html);
 
 #endif

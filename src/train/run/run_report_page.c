@@ -1,5 +1,5 @@
-/* Writes the page of a run's report; see run_report.h. The page has no scripts and no external
- * resources. All text of the document is escaped. */
+/* Implements the HTML page of a run's report; see run_report_page() in run_report.h. The page has
+ * no scripts and no external resources. All text of the document is escaped. */
 #include "train/run/run_report.h"
 
 #include "base/mem.h"
@@ -82,6 +82,7 @@ static void write_key(struct buf *html, const char *name, const char *value)
     buf_append_str(html, "</dd></div>\n");
 }
 
+/* Returns the value of a member in the last point that has it, or NAN. */
 static double last_of(const struct json *points, const char *name)
 {
     double last = (double)NAN;
@@ -90,12 +91,13 @@ static double last_of(const struct json *points, const char *name)
     return last;
 }
 
-static void write_key_number(struct buf *html, const char *name, const char *format_note,
-                             double value, int digits)
+/* Writes a key figure with a unit after its number. Writes nothing if the value is not known. */
+static void write_key_number(struct buf *html, const char *name, const char *suffix, double value,
+                             int digits)
 {
     if (!isfinite(value))
         return;
-    _cleanup_free_ char *text = mem_printf("%.*f%s", digits, value, format_note);
+    _cleanup_free_ char *text = mem_printf("%.*f%s", digits, value, suffix);
     write_key(html, name, text);
 }
 
@@ -110,13 +112,13 @@ static void write_keys(struct buf *html, const struct json *document)
     _cleanup_free_ char *time =
         mem_printf("%lld:%02lld:%02lld", (long long)(seconds / 3600),
                    (long long)(seconds / 60 % 60), (long long)(seconds % 60));
-    _cleanup_free_ char *rate = mem_printf("%s a second", unit);
+    _cleanup_free_ char *rate = mem_printf("%s per second", unit);
     buf_append_str(html, "<dl class=\"key\">\n");
     write_key(html, "steps", steps);
     write_key_number(html, "last loss", "", last_of(points, "loss"), 4);
     write_key_number(html, "accuracy of a batch", " %", 100 * last_of(points, "accuracy"), 1);
     write_key_number(html, rate, "", last_of(points, "rate"), 0);
-    write_key(html, "at work", time);
+    write_key(html, "training time", time);
     buf_append_str(html, "</dl>\n");
 }
 
@@ -151,7 +153,7 @@ static void write_charts(struct buf *html, const struct json *document)
         const char *member, *title;
     } CURVES[] = {{"loss", "loss"},
                   {"accuracy", "accuracy of a batch"},
-                  {"rate", "a second"},
+                  {"rate", "per second"},
                   {"learningRate", "learning rate"}};
     buf_init(&title, 256);
     JSON_EACH (point, points)
@@ -240,7 +242,7 @@ void run_report_page(const struct json *document, struct buf *html)
         write_page_text(html, json_get_string(document, "result", NULL));
         buf_append_str(html, "</p>\n");
     }
-    buf_append_str(html, "<h2>Course</h2>\n");
+    buf_append_str(html, "<h2>Training curves</h2>\n");
     write_charts(html, document);
     write_events(html, json_get(document, "events"));
     write_options(html, json_get(document, "options"));

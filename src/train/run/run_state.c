@@ -1,4 +1,4 @@
-/* The current state of a run; see run_state.h. */
+/* Implements the current state of a run, protected by a lock; see run_state.h. */
 #include "train/run/run_state.h"
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@ struct run_state {
     pthread_mutex_t lock;
     struct run_state_view view;
     double steps_per_epoch;
-    int64_t last_ns;    /* end of the last step; 0: none yet */
+    int64_t last_ns;    /* end of the last step; 0: the rate must not be computed from it */
     int64_t waiting_ns; /* start of the current wait; 0: not waiting */
 };
 
@@ -56,7 +56,7 @@ void run_state_begin(struct run_state *state, uint64_t done, uint64_t total, dou
     pthread_mutex_unlock(&state->lock);
 }
 
-/* Called when the wait for missing workers is over. The lock must be held. */
+/* Ends the current wait, if there is one. The lock must be held. */
 static void end_wait(struct run_state *state, int64_t now_ns)
 {
     if (state->waiting_ns)
@@ -65,7 +65,7 @@ static void end_wait(struct run_state *state, int64_t now_ns)
     state->view.waiting_for[0] = '\0';
 }
 
-/* Returns the smoothed rate of the last steps. */
+/* Returns the exponentially smoothed rate after a step with rate `now`. */
 static double smooth_rate(double before, double now)
 {
     return isnan(before) ? now : 0.9 * before + 0.1 * now;
@@ -115,6 +115,8 @@ void run_state_wait(struct run_state *state, const char *peers, int64_t now_ns)
     pthread_mutex_unlock(&state->lock);
 }
 
+/* Returns the entry of a worker, which is added if it is missing. If the table is full, returns the
+ * entry "others". */
 static struct run_state_straggler *late_of(struct run_state_view *view, const char *task)
 {
     for (size_t i = 0; i < view->late_count; i++)

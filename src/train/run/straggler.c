@@ -1,12 +1,13 @@
-/* Finds the worker that delays a run; see straggler.h. */
+/* Implements the search for the worker that delays a run; see straggler.h. */
 #include "train/run/straggler.h"
 
 #include "base/str.h"
 
 #include <stdio.h>
 
-static const int64_t LOOK_NS = 60 * (int64_t)1000000000;
+static const int64_t CHECK_INTERVAL_NS = 60 * (int64_t)1000000000;
 
+/* Copies the seconds waited for each worker. */
 static void remember_waits(const struct run_state_view *view, double seconds[RUN_STATE_TASKS_MAX])
 {
     for (size_t i = 0; i < view->late_count; i++)
@@ -39,7 +40,7 @@ void straggler_begin(struct straggler *watch, const struct run_state_view *view,
 
 bool straggler_is_due(const struct straggler *watch, int64_t now_ns)
 {
-    return now_ns - watch->checked_ns >= LOOK_NS;
+    return now_ns - watch->checked_ns >= CHECK_INTERVAL_NS;
 }
 
 bool straggler_check(struct straggler *watch, const struct run_state_view *view, int64_t now_ns,
@@ -47,10 +48,10 @@ bool straggler_check(struct straggler *watch, const struct run_state_view *view,
 {
     double waited, passed = (double)(now_ns - watch->checked_ns) / 1e9;
     const char *worst = worst_since(view, watch->at_check, &waited);
-    bool much = worst && waited > passed / 5, same = much && str_eq(worst, watch->told);
+    bool much = worst && waited > passed / 5, same = much && str_eq(worst, watch->previous);
     remember_waits(view, watch->at_check);
     watch->checked_ns = now_ns;
-    str_copy(watch->told, sizeof(watch->told), much ? worst : "");
+    str_copy(watch->previous, sizeof(watch->previous), much ? worst : "");
     if (!much || same)
         return false;
     snprintf(ret_text, STRAGGLER_TEXT_MAX, "waited %.1f s of the last %.0f s for %s", waited,

@@ -1,4 +1,4 @@
-/* Sums that do not depend on the order of their terms; see exact_sum.h. */
+/* Implements sums that do not depend on the order of their terms; see exact_sum.h. */
 #include "train/team/exact_sum.h"
 
 #include "base/mem.h"
@@ -45,7 +45,7 @@ static int least_exponent(float largest, size_t parts)
     return exponent + (room < ROUNDING ? ROUNDING : room) - MANTISSA;
 }
 
-static bool says_something(float largest)
+static bool is_finite_nonzero(float largest)
 {
     return largest != 0 && isfinite(largest);
 }
@@ -53,7 +53,7 @@ static bool says_something(float largest)
 bool exact_sum_fits(const struct exact_sum *sum, const float *largest, size_t entries, size_t parts)
 {
     for (size_t i = 0; i < entries; i++)
-        if (says_something(largest[i]) &&
+        if (is_finite_nonzero(largest[i]) &&
             sum->quantum[i] < ldexpf(1, least_exponent(largest[i], parts)))
             return false;
     return true;
@@ -62,7 +62,7 @@ bool exact_sum_fits(const struct exact_sum *sum, const float *largest, size_t en
 void exact_sum_learn(struct exact_sum *sum, const float *largest, size_t entries, size_t parts)
 {
     for (size_t i = 0; i < entries; i++) {
-        if (!says_something(largest[i]))
+        if (!is_finite_nonzero(largest[i]))
             continue; /* keep the quantum */
         int exponent = least_exponent(largest[i], parts) + HEADROOM;
         sum->quantum[i] = ldexpf(1, exponent < SMALLEST ? SMALLEST : exponent);

@@ -1,5 +1,5 @@
-/* Runs the passes of a team; see team.h. After each stretch of a pass the threads wait for each
- * other. Only the first thread calls the reducer. */
+/* Runs the forward and backward passes of a team; see team.h. After each stretch of a pass the
+ * threads wait for each other. Only member 0, which is the calling thread, calls the reducer. */
 #include "base/system/thread.h"
 #include "train/team/private.h"
 
@@ -63,7 +63,8 @@ static void part_backward(struct team_member *member, const struct team_stretch 
                               sums_of(team, stretch, part));
 }
 
-/* Gathers the sums of all parts of all workers, and merges them in the order of the batch. */
+/* Gathers the sums of a wide layer from all parts of all workers, and merges them in the order of
+ * the batch. A worker with fewer parts than the largest share adds rows of zeros. */
 static int team_exchange_sums(struct team *team, const struct team_stretch *stretch,
                               struct err *err)
 {
@@ -84,7 +85,7 @@ static int team_exchange_sums(struct team *team, const struct team_stretch *stre
 
 /* Sums the gradients of all threads for the layers of a finished stretch. Each thread sums one
  * slice. */
-static void add_up(struct team_member *member, const struct team_stretch *stretch)
+static void add_gradients(struct team_member *member, const struct team_stretch *stretch)
 {
     struct team *team = member->team;
     float *restrict total = team->options.params->gradients;
@@ -99,7 +100,8 @@ static void add_up(struct team_member *member, const struct team_stretch *stretc
     }
 }
 
-static int send_sums(struct team *team, const struct team_stretch *stretch, struct err *err)
+/* Begins to sum the gradients of a finished stretch over the workers, in the background. */
+static int send_gradients(struct team *team, const struct team_stretch *stretch, struct err *err)
 {
     struct params *params = team->options.params;
     struct reducer *reducer = team->options.reducer;
@@ -116,14 +118,14 @@ static void team_barrier(struct team *team)
         pthread_barrier_wait(&team->barrier);
 }
 
-/* Communicates with other workers after a stretch. Called on the first thread while the other
- * threads wait. */
-static void begin_sum(struct team *team, const struct team_stretch *stretch)
+/* After a stretch, gathers the sums of a wide layer or begins to send gradients. Sets team->result.
+ * Called on member 0 while the other threads wait. */
+static void exchange_stretch(struct team *team, const struct team_stretch *stretch)
 {
     if (stretch->wide >= 0)
         team->result = team_exchange_sums(team, stretch, team->err);
-    else if (stretch->whole)
-        team->result = send_sums(team, stretch, team->err);
+    else if (stretch->sends)
+        team->result = send_gradients(team, stretch, team->err);
 }
 
 static void clear_gradients(struct team_member *member)
@@ -149,11 +151,11 @@ static void run_member(struct team_member *member)
             (team->is_back ? part_backward : part_forward)(member, stretch, part);
         team_barrier(team);
         if (team->is_back)
-            add_up(member, stretch);
-        if (stretch->whole)
+            add_gradients(member, stretch);
+        if (stretch->sends)
             team_barrier(team); /* all slices must be complete before they are sent */
         if (member->index == 0)
-            begin_sum(team, stretch);
+            exchange_stretch(team, stretch);
         team_barrier(team);
     }
 }
@@ -163,10 +165,12 @@ static void *member_thread(void *argument)
     struct team_member *member = argument;
     pthread_mutex_lock(&member->team->start);
     pthread_mutex_unlock(&member->team->start);
-    run_member(member); /* computes no part if another thread could not be started */
+    run_member(member); /* runs no stretch if another thread could not be started */
     return NULL;
 }
 
+/* Starts the threads, runs all stretches of a pass, and waits for the threads. Returns
+ * team->result. */
 static int run_plan(struct team *team, const struct team_plan *plan, bool back, struct err *err)
 {
     int started = 1;
@@ -177,8 +181,9 @@ static int run_plan(struct team *team, const struct team_plan *plan, bool back, 
     pthread_barrier_init(&team->barrier, NULL, (unsigned)team->threads);
     pthread_mutex_lock(&team->start);
     for (; started < team->threads && team->result == 0; started += team->result == 0)
-        team->result = thread_start(&team->members[started].thread, NULL, "a thread of --threads",
-                                    member_thread, &team->members[started], err);
+        team->result =
+            thread_start(&team->members[started].thread, NULL, "a compute thread of --threads",
+                         member_thread, &team->members[started], err);
     pthread_mutex_unlock(&team->start);
     run_member(&team->members[0]);
     for (int i = 1; i < started; i++)
@@ -215,7 +220,7 @@ int team_backward(struct team *team, const float *d_outputs, struct err *err)
     const struct team_plan *plan = team_plan_back(team);
     team_need_workspaces(team, plan);
     int result = run_plan(team, plan, true, err);
-    if (result < 0 && team->begun < params->floats)
+    if (result < 0 && team->begun < params->floats) /* the caller does not call team_reduce() */
         (void)team->options.reducer->finish(team->options.reducer, NULL);
     if (result == 0)
         survey_gradients(team);

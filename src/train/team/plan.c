@@ -1,4 +1,4 @@
-/* Divides the passes of a team into stretches; see private.h. */
+/* Divides the passes of a team into stretches; see struct team_plan in private.h. */
 #include "base/mem.h"
 #include "train/team/private.h"
 #include "train/team/reducer_queue.h"
@@ -44,7 +44,8 @@ size_t team_plan_offset(const struct team *team, int layer)
 }
 
 /* Divides the backward pass wherever at least `bucket` gradients are complete, so that they can be
- * sent. The gradients of the last stretch are sent after the pass. */
+ * sent. team_reduce() sends the gradients of the last stretch, and then the floats after the
+ * gradients. With these two, the queue must not have more than REDUCER_QUEUE_MAX sums. */
 static void plan_sending(struct team *team)
 {
     size_t bucket = team->options.bucket, from = team->options.params->floats;
@@ -84,8 +85,8 @@ void team_plan_make(struct team *team)
     team->totals = mem_calloc(network_total_count(network) + 1, sizeof(float));
 }
 
-/* Returns the backward pass to use. The choice is the same on all workers, because it depends only
- * on the group and the network. A network with wide layers does not send gradients during the pass,
+/* The choice is the same on all workers, because it depends only on the group and the network. A
+ * network with wide layers does not send gradients during the pass,
  * because gathering the sums would have to wait for the gradients. */
 const struct team_plan *team_plan_back(const struct team *team)
 {

@@ -1,16 +1,17 @@
-/* Sums the gradients of a team over all workers; see team.h. The result has the same bits for any
- * number of workers. */
+/* Sums the gradients of a team over all workers, and chooses the quanta; see team.h and
+ * exact_sum.h. */
 #include "train/team/private.h"
 
 #include <math.h>
 #include <string.h>
 
+/* Sums the gradients that the backward pass has not sent yet, and waits for the other sums. */
 static int sum_gradients(struct team *team, struct err *err)
 {
     struct params *params = team->options.params;
     struct reducer *reducer = team->options.reducer;
-    /* Where large sums are rounded, the floats after the gradients are summed separately, because a
-     * small sum is not rounded. */
+    /* If the reducer rounds large sums, the floats after the gradients are summed separately,
+     * because a small sum is not rounded. */
     float *tail = params->gradients + params->floats;
     if (team->begun == params->floats && reducer->rounds) {
         int result = reducer->allreduce(reducer, params->gradients, params->floats, err);
@@ -58,9 +59,10 @@ static void learn_quanta(struct team *team)
                     (size_t)team->survey[0]);
 }
 
-/* Repeats the backward pass with quanta that fit. If a collective fails, restores the old quanta,
- * which other workers may still have. */
-static int add_once_more(struct team *team, const float *tail, struct err *err)
+/* Chooses quanta for which the sums are exact, and repeats the backward pass and the sums. On
+ * failure, restores the old quanta, which other workers may still have. `tail` is the floats after
+ * the gradients, which the backward pass sets to zero. */
+static int repeat_backward(struct team *team, const float *tail, struct err *err)
 {
     struct params *params = team->options.params;
     size_t quanta = params->count * sizeof(float);
@@ -87,7 +89,7 @@ int team_reduce(struct team *team, struct err *err)
     if (result < 0 ||
         exact_sum_fits(&team->sum, team->survey + 1, params->count, (size_t)team->survey[0]))
         return result;
-    return add_once_more(team, tail, err);
+    return repeat_backward(team, tail, err);
 }
 
 void team_learn(struct team *team)

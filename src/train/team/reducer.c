@@ -1,4 +1,4 @@
-/* The reducer of a single worker; see reducer.h. */
+/* Implements the reducer of a single process; see reducer_single() in reducer.h. */
 #include "train/team/reducer.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The reducer of several workers; see reducer_comm.h. */
+/* Implements the reducer of several workers with comm; see reducer_comm.h. */
 #include "train/team/reducer_comm.h"
 
 #include "base/hash.h"
@@ -51,6 +51,7 @@ static int reducer_comm_broadcast(struct reducer *reducer, int root, float *data
     return comm_broadcast(reducer_comm_of(reducer)->group, root, data, count * sizeof(*data), err);
 }
 
+/* Forms the group for the first time or again, and updates rank and size. */
 static int reducer_comm_form(struct reducer_comm *self, struct err *err)
 {
     /* Only the first call sets *joining. In later calls there may be steps to save. */
@@ -111,9 +112,9 @@ static void reducer_comm_describe(struct reducer *reducer, char *text, size_t si
     comm_group_describe(reducer_comm_of(reducer)->group, text, size);
 }
 
-/* Returns the hash of the addresses of all tasks, which is different for any two runs at the same
- * time. */
-static uint64_t run_of(const struct ty_tf_config *config)
+/* Returns a hash of the addresses of all tasks. Two runs at the same time cannot have the same
+ * addresses. */
+static uint64_t hash_tasks(const struct ty_tf_config *config)
 {
     uint64_t hash = HASH_FNV_START;
     for (size_t i = 0; i < config->count; i++) {
@@ -134,7 +135,7 @@ int reducer_comm_open(struct reducer_comm *reducer, const struct comm_options *o
         .begin = reducer_comm_begin,
         .finish = reducer_comm_finish,
         .rounds = options->wire == COMM_WIRE_BF16,
-        .run = run_of(options->config),
+        .run = hash_tasks(options->config),
         .allgather = reducer_comm_allgather,
         .broadcast = reducer_comm_broadcast,
         .share = reducer_comm_share,

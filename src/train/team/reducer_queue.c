@@ -1,4 +1,4 @@
-/* Sums over the workers in the background; see reducer_queue.h. */
+/* Implements the queue of background sums with one thread; see reducer_queue.h. */
 #include "train/team/reducer_queue.h"
 
 #include "base/mem.h"
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-struct job {
+struct sum_request {
     float *data;
     size_t count;
 };
@@ -17,13 +17,14 @@ struct reducer_queue {
     int (*sum)(void *context, float *data, size_t count, struct err *err);
     void *context;
     pthread_t thread;
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
-    struct job jobs[REDUCER_QUEUE_MAX];
-    int put, done;
-    bool end;
-    int result; /* result of the first sum that failed since the last wait */
-    struct err error;
+    pthread_mutex_t mutex;  /* protects the members below */
+    pthread_cond_t changed; /* `put`, `done` or `end` has changed */
+    struct sum_request requests[REDUCER_QUEUE_MAX];
+    int put;          /* number of requests since the previous reducer_queue_wait() */
+    int done;         /* number of these requests that are complete or were skipped */
+    bool end;         /* the thread must end */
+    int result;       /* code of the sum that failed since the previous wait; 0: none failed */
+    struct err error; /* error of that sum */
 };
 
 static void *run_queue(void *argument)
@@ -35,11 +36,11 @@ static void *run_queue(void *argument)
             pthread_cond_wait(&queue->changed, &queue->mutex);
         if (queue->done == queue->put)
             break;
-        struct job job = queue->jobs[queue->done];
+        struct sum_request request = queue->requests[queue->done];
         if (queue->result == 0) {
             struct err err = ERR_INIT;
             pthread_mutex_unlock(&queue->mutex);
-            int result = queue->sum(queue->context, job.data, job.count, &err);
+            int result = queue->sum(queue->context, request.data, request.count, &err);
             pthread_mutex_lock(&queue->mutex);
             queue->result = result;
             queue->error = err;
@@ -90,8 +91,9 @@ void reducer_queue_put(struct reducer_queue *queue, float *data, size_t count)
 {
     pthread_mutex_lock(&queue->mutex);
     if (queue->put == REDUCER_QUEUE_MAX)
-        mem_panic("more than %d sums were begun and none was waited for", REDUCER_QUEUE_MAX);
-    queue->jobs[queue->put++] = (struct job){data, count};
+        mem_panic("more than %d sums are queued: the caller must wait for them first",
+                  REDUCER_QUEUE_MAX);
+    queue->requests[queue->put++] = (struct sum_request){data, count};
     pthread_cond_broadcast(&queue->changed);
     pthread_mutex_unlock(&queue->mutex);
 }

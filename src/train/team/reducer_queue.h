@@ -1,7 +1,7 @@
 /* Sums over the workers in the background: a thread runs the sums in the order of the requests
  * while the caller computes. All workers request the same sums in the same order. Between the first
  * request and the end of reducer_queue_wait() no other code may use the connections that the sums
- * use. A reducer owns the queue. */
+ * use. Only reducer_comm.c uses the queue. */
 #ifndef TRAINYARD_TRAIN_TEAM_REDUCER_QUEUE_H
 #define TRAINYARD_TRAIN_TEAM_REDUCER_QUEUE_H
 
@@ -15,10 +15,11 @@ enum { REDUCER_QUEUE_MAX = 64 };
 
 struct reducer_queue;
 
-/* Starts the thread, which calls `sum` for each request. The caller frees the queue. */
+/* Starts the thread, which calls `sum` for each request. Returns 0, or an error if the thread
+ * cannot be started. The caller frees the queue. */
 int reducer_queue_new(int (*sum)(void *context, float *data, size_t count, struct err *err),
                       void *context, struct reducer_queue **ret, struct err *err);
-/* Must be called after reducer_queue_wait(). Ends the thread. NULL-safe; returns NULL. */
+/* Ends the thread. Every request must have been waited for. NULL-safe; returns NULL. */
 struct reducer_queue *reducer_queue_free(struct reducer_queue *queue);
 DEFINE_CLEANUP(reducer_queue)
 
@@ -26,8 +27,8 @@ DEFINE_CLEANUP(reducer_queue)
  * REDUCER_QUEUE_MAX requests are a bug and abort the process. */
 void reducer_queue_put(struct reducer_queue *queue, float *data, size_t count);
 
-/* Waits until all sums are complete. If a sum fails, skips the remaining sums and returns its
- * error. */
+/* Waits until all requested sums are complete. If a sum fails, the thread skips the sums after it,
+ * and this function returns the error of the failed sum. */
 int reducer_queue_wait(struct reducer_queue *queue, struct err *err);
 
 #endif

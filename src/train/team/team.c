@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-/* Creates one workspace per part if the backward pass has several stretches: the gradients of
- * activations must be kept from one stretch to the next. */
 void team_need_workspaces(struct team *team, const struct team_plan *plan)
 {
     for (int i = 0; plan->count > 1 && i < team->parts && !team->workspaces[i]; i++)
@@ -16,8 +14,8 @@ void team_need_workspaces(struct team *team, const struct team_plan *plan)
 int team_new(const struct team_options *options, struct team **ret, struct err *err)
 {
     if (options->threads < 1 || options->threads > TEAM_THREADS_MAX)
-        return err_set(err, ERR_INVALID, "%d threads are not in 1 … %d", options->threads,
-                       TEAM_THREADS_MAX);
+        return err_set(err, ERR_INVALID, "the number of threads is %d, but must be from 1 to %d",
+                       options->threads, TEAM_THREADS_MAX);
     struct team *team = mem_zalloc(sizeof(*team));
     struct params *params = options->params;
     team->options = *options;
@@ -92,8 +90,8 @@ float *team_learned(struct team *team, size_t *ret_count)
     return team->sum.quantum;
 }
 
-/* Creates the team again, because nearly everything in a team depends on its share. */
-int team_share(struct team **team, int samples, int share_max, struct err *err)
+/* Creates a new team, because nearly everything in a team depends on its share. */
+int team_set_share(struct team **team, int samples, int share_max, struct err *err)
 {
     struct team_options options = (*team)->options;
     options.samples = samples;

@@ -3,15 +3,16 @@
 #include "base/system/thread.h"
 #include "train/team/private.h"
 
-/* With fewer floats per thread, starting a thread costs more time than it saves. */
-enum { WORTH_A_THREAD = 1 << 15 };
+/* A thread with fewer floats than this would cost more time to start than it saves. */
+enum { THREAD_FLOATS_MIN = 1 << 15 };
 
+/* An update of all parameters, and the work that its threads do now. */
 struct update {
     struct team *team;
     struct optimizer *optimizer;
     uint64_t step;
-    float rate;
-    int threads;
+    float rate;  /* learning rate */
+    int threads; /* number of threads, including the calling thread */
     void (*work)(const struct update *update, int index); /* called on each thread with its index */
 };
 
@@ -49,7 +50,7 @@ static void run_update(const struct update *update)
     struct update_thread threads[TEAM_THREADS_MAX];
     for (int i = 1; i < update->threads; i++) {
         threads[i] = (struct update_thread){.update = update, .index = i};
-        threads[i].started = thread_start(&threads[i].thread, NULL, "a thread of --threads",
+        threads[i].started = thread_start(&threads[i].thread, NULL, "a compute thread of --threads",
                                           update_thread, &threads[i], NULL) == 0;
     }
     update->work(update, 0);
@@ -67,7 +68,7 @@ void team_update(struct team *team, struct optimizer *optimizer, float clip, uin
     struct update update = {
         .team = team, .optimizer = optimizer, .step = step, .rate = rate, .threads = 1};
     while (update.threads < team->options.threads &&
-           (size_t)update.threads * WORTH_A_THREAD < params->floats)
+           (size_t)update.threads * THREAD_FLOATS_MIN < params->floats)
         update.threads++;
     optimizer_clip(params, clip);
     update.work = step_slice;

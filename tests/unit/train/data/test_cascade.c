@@ -122,17 +122,17 @@ static void nonsense_is_refused(void **state)
     refused("text where an element should be", "hello");
     refused("no element 'cascade'", "<html><body>");
     refused("cut off", SQUARE_HEAD);
-    refused("no window or no stages", "<opencv_storage><cascade></cascade>");
-    refused("feature that is not there", SQUARE_HEAD SQUARE_STAGES "</cascade>");
+    refused("no stages, or no window", "<opencv_storage><cascade></cascade>");
+    refused("feature that does not exist", SQUARE_HEAD SQUARE_STAGES "</cascade>");
     refused("outside of the window", SQUARE_HEAD SQUARE_STAGES
             "<features><_><rects><_>0 0 9 8 1</_></rects></_></features></cascade>");
     refused("tilted features", SQUARE_HEAD
             "<features><_><rects><_>0 0 8 8 1</_></rects><tilted>1</tilted></_></features>");
-    refused("something else where a number", SQUARE_HEAD "<features><_><rects><_>0 0 x");
-    refused("points nowhere",
+    refused("a value is not a number", SQUARE_HEAD "<features><_><rects><_>0 0 x");
+    refused("child that is missing or precedes it",
             SQUARE_HEAD "<stages><_><weakClassifiers><_><internalNodes>0 0 0 1</internalNodes>"
                         "</_></weakClassifiers></_></stages>"); /* the leaf is missing */
-    refused("points nowhere",
+    refused("child that is missing or precedes it",
             SQUARE_HEAD "<stages><_><weakClassifiers><_><internalNodes>0 1 0 1 1 0 0 1"
                         "</internalNodes><leafValues>1</leafValues></_>"); /* a cycle */
     refused("neither HAAR nor LBP", "<opencv_storage><cascade><featureType>HOG</featureType>");

@@ -92,7 +92,7 @@ static void nothing_left_is_refused(void **state)
     struct dataset_survey_options options = {.crop = FACE_CROP_OFF, .threads = 1};
     assert_int_equal(dataset_open_folder(root, &dataset, &err), 0);
     assert_int_equal(dataset_survey_run(dataset, &options, &survey, &err), -ERR_INVALID);
-    assert_non_null(strstr(err.message, "none of 1 pictures can be used; the first: '"));
+    assert_non_null(strstr(err.message, "none of 1 pictures can be used; the first error: '"));
     assert_int_equal(file_remove_tree(root, &err), 0);
 }
 

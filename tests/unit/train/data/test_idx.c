@@ -98,7 +98,7 @@ static void wrong_contents_are_refused(void **state)
         {"huge", 4, 255, false, ERR_INVALID, "10000000 pictures"},
         {"too wide", 12, 255, false, ERR_INVALID, "of at most 1024×1024"},
         {"pictures as labels", 3, 3, true, ERR_BAD_REQUEST, "not an IDX file of labels"},
-        {"another count", 7, 1, true, ERR_INVALID, "has 2 pictures and 1 labels"},
+        {"another count", 7, 1, true, ERR_INVALID, "has 2 pictures, but 1 labels"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         uint8_t images[sizeof(IMAGES)], labels[sizeof(LABELS)];

@@ -222,7 +222,7 @@ static void a_file_has_a_limit(void **state)
     buf_init(&file, PICTURE_FILE_MAX + 1);
     memcpy(buf_reserve(&file, PICTURE_FILE_MAX + 1), pixel, sizeof(pixel));
     assert_int_equal(decode(file.data, PICTURE_FILE_MAX, &picture), 0);
-    expect_refusal(file.data, PICTURE_FILE_MAX + 1, ERR_TOO_LARGE, "at most 16 MiB");
+    expect_refusal(file.data, PICTURE_FILE_MAX + 1, ERR_TOO_LARGE, "the limit is 16 MiB");
 }
 
 /* Makes a grey picture of 8×8 in `count` scans: first its mean, then the coefficients one by one,

@@ -86,11 +86,10 @@ static void a_wrong_line_is_named(void **state)
     } cases[] = {
         {"", "'r.csv' has no ratings"},
         {"userId,movieId,rating,timestamp\n", "'r.csv' has no ratings"},
-        {"1,2,3,4\n1,2\n", "'r.csv' line 2 has 2 fields, not userId,movieId,rating,timestamp"},
-        {"1,2,3,4,5\n", "'r.csv' line 1 has 5 fields, not userId,movieId,rating,timestamp"},
+        {"1,2,3,4\n1,2\n", "'r.csv' line 2 has 2 fields; expected userId,movieId,rating,timestamp"},
+        {"1,2,3,4,5\n", "'r.csv' line 1 has 5 fields; expected userId,movieId,rating,timestamp"},
         {"userId,movieId,rating,stars\n1,2,3,4\n",
-         "'r.csv' line 1: column 'stars' is not known: there are userId, movieId, rating and "
-         "timestamp"},
+         "'r.csv' line 1: unknown column 'stars': expected userId, movieId, rating or timestamp"},
         {"userId,movieId,timestamp\n1,2,3\n", "'r.csv' line 1 has no column rating"},
         {"userId,movieId,user,rating\n1,2,3,4\n", "'r.csv' line 1 has two columns userId"},
         {"timestamp,userId,movieId,rating\n1,2,3\n", "'r.csv' line 2 has fewer fields than line 1"},
@@ -99,8 +98,8 @@ static void a_wrong_line_is_named(void **state)
          "'r.csv' line 4: 'good' is not a rating"},
         {"1,2,3\n1,2,1e7\n", "'r.csv' line 2: '1e7' is not a rating"},
         {"1,2,3\n1,2,nan\n", "'r.csv' line 2: 'nan' is not a rating"},
-        {"1,2,3\n,2,3\n", "'r.csv' line 2 names no user"},
-        {"1,2,3\n1,,3\n", "'r.csv' line 2 names no movie"},
+        {"1,2,3\n,2,3\n", "'r.csv' line 2 has no user"},
+        {"1,2,3\n1,,3\n", "'r.csv' line 2 has no movie"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct ratings *ratings = NULL;
@@ -121,7 +120,7 @@ static void a_nul_byte_is_refused(void **state)
     assert_int_equal(ratings_parse("r.csv", text, sizeof(text) - 1, &ratings, &err),
                      -ERR_BAD_REQUEST);
     assert_string_equal(err.message,
-                        "'r.csv' line 2 has a NUL byte in it: it must be text, in UTF-8 or ASCII");
+                        "'r.csv' line 2 has a NUL byte: the file must be text in UTF-8 or ASCII");
 }
 
 static void a_line_has_a_limit(void **state)

@@ -228,8 +228,8 @@ static void products_agree_with_their_reference(void **state)
         struct product p = {.m = 1 + (int)rand_below(&rand, 20),
                             .n = 1 + (int)rand_below(&rand, 20),
                             .k = 1 + (int)rand_below(&rand, 20),
-                            .a_turned = round & 1,
-                            .b_turned = round & 2,
+                            .a_transposed = round & 1,
+                            .b_transposed = round & 2,
                             .add = round & 4};
         size_t count = (size_t)(p.m * p.n);
         float *a = random_floats(&rand, (size_t)(p.m * p.k));

@@ -155,19 +155,19 @@ static void wrong_bags_are_refused(void **state)
     struct embedding_bags good = {.count = 2, .offsets = offsets, .ids = ids}, wrong = good;
     assert_int_equal(embedding_bag_check(bag, &good, NULL), 0);
     wrong.ids = low;
-    assert_refused(bag, wrong, "id -1: the table has rows from 0 to 2");
+    assert_refused(bag, wrong, "id -1 is not in the table, which has rows 0 to 2");
     wrong.ids = high;
-    assert_refused(bag, wrong, "id 3: the table has rows from 0 to 2");
+    assert_refused(bag, wrong, "id 3 is not in the table, which has rows 0 to 2");
     wrong = good;
     wrong.offsets = falling;
-    assert_refused(bag, wrong, "bag 1: the offsets do not rise from 0");
+    assert_refused(bag, wrong, "bag 1: the offsets must start at 0 and must not decrease");
     wrong.offsets = late;
-    assert_refused(bag, wrong, "bag 0: the offsets do not rise from 0");
+    assert_refused(bag, wrong, "bag 0: the offsets must start at 0 and must not decrease");
     wrong = good;
     wrong.mean = true;
     wrong.weights = weights;
     assert_refused(bag, wrong, "use their sum");
-    embedding_bag_pull(bag, &(struct embedding_bags){.offsets = offsets}, NULL);
+    embedding_bag_compute_gradient(bag, &(struct embedding_bags){.offsets = offsets}, NULL);
     assert_int_equal(bag->touched, 0); /* no bag at all */
 }
 
@@ -212,7 +212,7 @@ static void bags_of_words_are_classified(void **state)
         network_backward_to_input(network, tape, space, d_logits, params->gradients, d_vectors);
         for (size_t i = 0; i < params->floats; i++)
             params->values[i] -= 0.5F * params->gradients[i];
-        embedding_bag_pull(bag, &bags, d_vectors);
+        embedding_bag_compute_gradient(bag, &bags, d_vectors);
         assert_in_range(bag->touched, 1, WORDS);
         embedding_bag_step(bag, 0.1F);
     }

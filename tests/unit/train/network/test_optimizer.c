@@ -108,8 +108,9 @@ static void a_long_gradient_is_shortened_as_a_whole(void **state)
     struct err err = ERR_INIT;
     assert_int_equal(optimizer_clip_check(0, &err), 0);
     assert_int_equal(optimizer_clip_check(-1, &err), -ERR_INVALID);
-    assert_string_equal(err.message, "a gradient cannot be clipped to a length of -1: use a "
-                                     "positive number, or 0 for never");
+    assert_string_equal(
+        err.message,
+        "the largest norm of the gradient is -1, but must be a positive number, or 0 for no limit");
     assert_int_equal(optimizer_clip_check(NAN, &err), -ERR_INVALID);
 }
 

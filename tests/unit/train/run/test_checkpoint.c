@@ -82,13 +82,12 @@ static void another_shape_is_refused(void **state)
     assert_int_equal(checkpoint_read(path, &checkpoint, &err), 0);
     assert_int_equal(checkpoint_restore(checkpoint, path, other, NULL, &err), -ERR_INVALID);
     snprintf(expected, sizeof(expected),
-             "'%s': parameter 'a.weights' has shape 3×3×1×8 there and 3×3×1×16 in this model",
-             path);
+             "'%s': parameter 'a.weights' has shape 3×3×1×8, but 3×3×1×16 in this model", path);
     assert_string_equal(err.message, expected);
     struct optimizer *optimizer = optimizer_of(params, OPTIMIZER_SGD);
     assert_int_equal(checkpoint_restore(checkpoint, path, params, optimizer, &err), -ERR_INVALID);
     snprintf(expected, sizeof(expected),
-             "'%s' has the state of optimizer 'none', this run uses 'sgd'", path);
+             "'%s' has the state of optimizer 'none', but this run uses 'sgd'", path);
     assert_string_equal(err.message, expected);
     optimizer_free(optimizer);
     checkpoint_free(checkpoint);
@@ -223,13 +222,13 @@ static void a_header_has_limits(void **state)
         const char *header, *complaint;
     } rows[] = {
         {"{\"model\":\"m\",\"config\":{},\"floats\":256000000}",
-         "'x' holds 0 bytes of values, its header says 1024000000"},
+         "'x' holds 0 bytes of values, but its header says 1024000000"},
         {"{\"model\":\"m\",\"config\":{},\"floats\":256000001}",
-         "'x': its header says 256000001 values and 0 slots"},
+         "'x' has an invalid header: 256000001 values and 0 optimizer slots"},
         {"{\"model\":\"m\",\"config\":{},\"floats\":1,\"slots\":2}",
-         "'x' holds 0 bytes of values, its header says 12"},
+         "'x' holds 0 bytes of values, but its header says 12"},
         {"{\"model\":\"m\",\"config\":{},\"floats\":1,\"slots\":3}",
-         "'x': its header says 1 values and 3 slots"},
+         "'x' has an invalid header: 1 values and 3 optimizer slots"},
     };
     struct err err;
     if (parse_header(none, CHECKPOINT_HEADER_MAX, &err) < 0)

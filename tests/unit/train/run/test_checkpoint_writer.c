@@ -105,12 +105,12 @@ static void the_last_one_is_there(void **state)
     checkpoint_writer_poll(fixture->writer, &news);
     assert_int_equal(news.written + news.replaced, PUTS);
     assert_int_equal(news.failed, 0);
-    assert_int_equal(news.good, PUTS);
+    assert_int_equal(news.last_step, PUTS);
     assert_good(PUTS);
     assert_int_equal(files_in(directory), news.written < 2 ? 1 : 2); /* no other files */
     checkpoint_writer_poll(fixture->writer, &news);
     assert_int_equal(news.written + news.replaced, 0);
-    assert_int_equal(news.good, PUTS);
+    assert_int_equal(news.last_step, PUTS);
 }
 
 /* The checkpoint has the state from when it was put, even if the next step changes it. */
@@ -144,7 +144,7 @@ static void assert_failure(struct fixture *fixture, uint64_t step, const char *r
     assert_string_equal(err.message, expected);
     checkpoint_writer_poll(fixture->writer, &news);
     assert_int_equal(news.failed, 1);
-    assert_int_equal(news.good, 1);
+    assert_int_equal(news.last_step, 1);
     assert_string_equal(news.error.message, expected);
 }
 

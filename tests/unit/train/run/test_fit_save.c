@@ -75,7 +75,7 @@ static int count_step(void *context, uint64_t step, bool stop, struct fit_loop_s
         return err_set(err, counting->loss, "lost worker 1");
     }
     if (step == counting->fail_at)
-        return err_set(err, ERR_INVALID, "the loss is not a number any more");
+        return err_set(err, ERR_INVALID, "the loss is nan or infinite");
     for (size_t i = 0; i < counting->params->floats; i++)
         counting->params->values[i] += 1;
     if (step == counting->spoil_at)
@@ -216,7 +216,7 @@ static void a_disk_that_fails_does_not_end_the_run(void **state)
     struct fit_loop_result result;
     _cleanup_free_ char *said = run(&counting, 100000000, 0, &result, NULL);
     assert_true(result.stopped);
-    assert_non_null(strstr(said, ".ckpt': No such file or directory; going on, "));
+    assert_non_null(strstr(said, ".ckpt': No such file or directory; training continues, "));
     assert_true(has_checkpoint(result.last));
 }
 
@@ -246,7 +246,7 @@ static void what_ran_away_is_not_kept(void **state)
     struct fit_loop_result result;
     struct err err = ERR_INIT;
     free(run(&spoiled, 10, -ERR_INVALID, &result, &err));
-    assert_non_null(strstr(err.message, "after step 4 the parameters are not numbers any more"));
+    assert_non_null(strstr(err.message, "after step 4 some parameters are nan or infinite"));
     assert_non_null(strstr(err.message, "/step-00000003.ckpt': resume from it with a lower "
                                         "--learning-rate"));
     assert_true(has_checkpoint(3));
@@ -256,11 +256,11 @@ static void what_ran_away_is_not_kept(void **state)
     assert_false(has_checkpoint(4));
     struct counting again = {.fail_at = 4};
     free(run(&again, 10, -ERR_INVALID, &result, &err));
-    assert_non_null(strstr(err.message, "step 4: the loss is not a number any more; the last "));
+    assert_non_null(strstr(err.message, "step 4: the loss is nan or infinite; the last "));
     assert_int_equal(file_remove_tree(directory, NULL), 0);
     struct counting early = {.fail_at = 1};
     free(run(&early, 2, -ERR_INVALID, &result, &err));
-    assert_non_null(strstr(err.message, "any more: start again with a lower --learning-rate"));
+    assert_non_null(strstr(err.message, ": start again with a lower --learning-rate"));
 }
 
 static void one_that_is_no_number_is_not_gone_on_from(void **state)
@@ -282,8 +282,9 @@ static void one_that_is_no_number_is_not_gone_on_from(void **state)
     optimizer_free(optimizer);
     params_free(params);
     _cleanup_free_ char *said = run(&second, 5, 0, &result, NULL);
-    assert_non_null(strstr(said, "step-00000009.ckpt' holds values that are not numbers; looking "
-                                 "for an older one\n"));
+    assert_non_null(strstr(said,
+                           "step-00000009.ckpt' holds values that are nan or infinite; looking "
+                           "for an older one\n"));
     assert_int_equal(result.first, 4);
 }
 
@@ -306,14 +307,15 @@ static void a_run_goes_on_as_it_began(void **state)
     struct err err = ERR_INIT;
     free(run(&first, 10, 0, &result, NULL));
     free(run(&second, 10, -ERR_USAGE, &result, &err));
-    assert_non_null(strstr(err.message, "/step-00000004.ckpt' was trained with --held-out 10, this "
-                                        "run has 20: use another --model-dir, or --held-out 10 "
-                                        "again"));
+    assert_non_null(strstr(err.message,
+                           "/step-00000004.ckpt' was trained with --held-out 10, but this run has "
+                           "20: use another --model-dir, or --held-out 10 "
+                           "again"));
     free(run(&third, 10, -ERR_USAGE, &result, &err));
-    assert_non_null(strstr(err.message, "with --data of 40 people, this run has 41 people: use "
-                                        "another --model-dir, or those data again"));
+    assert_non_null(strstr(err.message, "with --data of 40 people, but this run has 41 people: use "
+                                        "another --model-dir, or the same data again"));
     free(run(&model, 10, -ERR_USAGE, &result, &err));
-    assert_non_null(strstr(err.message, "is a checkpoint of model 'counting', this run trains "
+    assert_non_null(strstr(err.message, "is a checkpoint of model 'counting', but this run trains "
                                         "'guessing': use another --model-dir"));
     free(run(&same, 10, 0, &result, NULL));
     assert_int_equal(result.first, 4);

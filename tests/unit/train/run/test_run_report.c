@@ -250,7 +250,7 @@ static void the_page_shows_it_and_escapes_it(void **state)
         "class=\"lost\"",
         "class=\"resumed\"",
         "<polyline",
-        "images a second",
+        "images per second",
     };
     for (size_t i = 0; i < ARRAY_SIZE(PARTS); i++)
         if (!strstr(html.data, PARTS[i]))
