@@ -1,4 +1,4 @@
-/* The shape of the classifier; see classifier.h. */
+/* Implements the configuration of the classifier and builds its network; see classifier.h. */
 #include "models/classifier/classifier.h"
 
 #include "base/mem.h"
@@ -8,10 +8,10 @@ enum {
     SIDE_MIN = 4, /* the two pooling layers reduce 4 pixels to 1 */
     SIDE_MAX = 128,
     CHANNELS_MAX = 4,
-    WINDOW = 5,
-    FIRST = 32, /* channels of the first convolution; SECOND: of the second one */
-    SECOND = 64,
-    HIDDEN = 1024,
+    WINDOW = 5,    /* pixels per side of a convolution's kernel */
+    FIRST = 32,    /* channels of the first convolution */
+    SECOND = 64,   /* channels of the second convolution */
+    HIDDEN = 1024, /* units of the hidden layer */
 };
 
 static const float DROPOUT = 0.5f;
@@ -24,17 +24,17 @@ const char *classifier_kind_name(enum classifier_kind kind)
 int classifier_config_check(const struct classifier_config *config, struct err *err)
 {
     if (config->kind != CLASSIFIER_CNN && config->kind != CLASSIFIER_LINEAR)
-        return err_set(err, ERR_INVALID, "a classifier is 'cnn' or 'linear'");
+        return err_set(err, ERR_INVALID, "unknown kind of classifier: use 'cnn' or 'linear'");
     if (config->side < SIDE_MIN || config->side > SIDE_MAX)
         return err_set(err, ERR_INVALID,
-                       "pictures of %d×%d do not fit the classifier: use a side of %d … %d",
+                       "pictures of %d×%d do not fit the classifier: use a side of %d to %d",
                        config->side, config->side, SIDE_MIN, SIDE_MAX);
     if (config->channels < 1 || config->channels > CHANNELS_MAX)
-        return err_set(err, ERR_INVALID, "%d channels do not fit the classifier: use 1 … %d",
+        return err_set(err, ERR_INVALID, "%d channels do not fit the classifier: use 1 to %d",
                        config->channels, CHANNELS_MAX);
     if (config->classes < 2 || config->classes > CLASSIFIER_CLASSES_MAX)
-        return err_set(err, ERR_INVALID, "%d classes are not in 2 … %d", config->classes,
-                       CLASSIFIER_CLASSES_MAX);
+        return err_set(err, ERR_INVALID, "the number of classes is %d, but must be from 2 to %d",
+                       config->classes, CLASSIFIER_CLASSES_MAX);
     return 0;
 }
 

@@ -1,5 +1,5 @@
-/* The shape of the classifier of small pictures (digits, clothes): the convolutional network of the
- * TFJob workshop, or a linear one. model.h runs it. */
+/* The configuration and the network of the classifier for small pictures (digits, clothes): a
+ * network with two convolutions, or a linear one. models/classifier/model.h trains and runs it. */
 #ifndef TRAINYARD_MODELS_CLASSIFIER_CLASSIFIER_H
 #define TRAINYARD_MODELS_CLASSIFIER_CLASSIFIER_H
 
@@ -14,7 +14,8 @@ struct classifier_config {
     enum classifier_kind kind;
     int side, channels; /* pixels per side, and channels, of a picture */
     int classes;
-    enum precision precision; /* how products are computed; not part of the shape, so not stored */
+    enum precision
+        precision; /* of matrix products; not stored, because it may differ per process */
 };
 
 /* The number of floats in one picture. */
@@ -30,14 +31,14 @@ struct json *classifier_config_to_json(struct arena *arena, const struct classif
 int classifier_config_from_json(const struct json *json, struct classifier_config *ret,
                                 struct err *err);
 
-/* Declares the parameters in `params` and allocates them. Their values are not set. */
+/* Declares the parameters in `params` and allocates them. The caller sets their values. */
 int classifier_network_new(const struct classifier_config *config, struct params *params,
                            struct network **ret, struct err *err);
 
-/* Converts bytes to the floats from 0 to 1 that the model takes. */
+/* Converts bytes to floats from 0 to 1, for classifier_prepare(). */
 void classifier_pixels(const uint8_t *from, size_t count, float *to);
 
-#define CLASSIFIER_PREPARE_MEAN  0.25f /* the rough mean of pictures of digits and clothes */
+#define CLASSIFIER_PREPARE_MEAN  0.25f /* about the mean of pictures of digits and clothes */
 #define CLASSIFIER_PREPARE_SCALE 3.0f
 /* Scales pixels from 0 to 1 to the input of the network, which has a mean near 0 and a standard
  * deviation near 1. With such input the network learns in fewer steps. `to` may be `from`. */

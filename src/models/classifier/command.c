@@ -1,7 +1,8 @@
-/* The classifier's entry in the table of models: how `trainer fit classifier` reads its options,
- * opens its pictures, trains (alone, synchronously, or with parameter servers) and reports. The
- * environment variables are those of the TFJob workshop, so that the workshop's YAML works
- * unchanged. */
+/* Implements the classifier's row in the table of models (CLASSIFIER_MODEL): how `trainer fit
+ * classifier` reads its options, opens its pictures, trains (alone, synchronously, or with
+ * parameter servers) and reports the result. `trainer fit` calls these functions; see
+ * train/run/model.h. The environment variables are those of the TFJob workshop, so that the
+ * workshop's YAML works unchanged. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "models/classifier/fit.h"
@@ -17,6 +18,7 @@ struct classifier_values {
 };
 FIT_VALUES_FIRST(struct classifier_values);
 
+/* One run of `trainer fit classifier`. */
 struct classifier_run {
     struct model_run run;
     struct classifier_fit_options options;
@@ -44,10 +46,11 @@ static int classifier_kind_check(const char *name, struct err *err)
 {
     if (str_eq_nocase(name, classifier_kind_name(classifier_kind_of(name))))
         return 0;
-    return err_set(err, ERR_USAGE, "there is no model type '%s': use cnn or linear", name);
+    return err_set(err, ERR_USAGE, "unknown model type '%s': use cnn or linear", name);
 }
 
-/* Every process must know the number of steps, so a parameter server needs the data, too. */
+/* Converts --epochs to steps. Every process must know the number of steps, so with --epochs a
+ * parameter server needs the data, too. */
 static int classifier_epochs_to_steps(const struct classifier_values *values, uint64_t *ret,
                                       struct err *err)
 {
@@ -98,7 +101,8 @@ static int classifier_run_init(struct model_run *run, struct err *err)
     return result;
 }
 
-/* With parameter servers the worker reads the pictures itself, once it has joined. */
+/* With parameter servers this function does not open the pictures: the worker reads them after it
+ * has connected to the servers. */
 static int classifier_run_open(struct model_run *run, struct err *err)
 {
     struct classifier_run *classifier = classifier_run_of(run);
@@ -129,7 +133,7 @@ static size_t classifier_run_numbers(const struct model_run *run, bool data,
                 : classifier_fit_numbers(&classifier->options, ret);
 }
 
-/* Prints the same words as the workshop's program, because users look for them in the logs. */
+/* Writes the same words as the workshop's program, because users look for them in the logs. */
 static void classifier_run_announce(const struct model_run *run, struct buf *text)
 {
     const char *export_dir = classifier_run_of_const(run)->options.export_dir;
@@ -299,7 +303,7 @@ const struct model CLASSIFIER_MODEL = {
                         "--job_name=worker --task_index=0",
             .options = CLASSIFIER_OPTIONS,
             .values_size = sizeof(struct classifier_values),
-            .narrates = true,
+            .output_is_progress = true,
         },
     .unit = "images",
     .modes = MODEL_TRAINS_SYNCHRONOUSLY | MODEL_TRAINS_WITH_SERVERS,

@@ -1,4 +1,4 @@
-/* Measures the accuracy of a classifier; see eval.h. */
+/* Implements the evaluation of a classifier; see eval.h. */
 #include "models/classifier/eval.h"
 
 #include "base/mem.h"
@@ -13,44 +13,44 @@ int classifier_eval_check(const struct classifier_config *config, const struct i
 {
     if (data->height != config->side || data->width != config->side || config->channels != 1)
         return err_set(err, ERR_INVALID,
-                       "the model wants pictures of %d×%d with %d channel%s, the data set has grey "
-                       "ones of %d×%d",
+                       "the model needs pictures of %d×%d with %d channel%s, but the data set has "
+                       "grey ones of %d×%d",
                        config->side, config->side, config->channels,
                        config->channels == 1 ? "" : "s", data->width, data->height);
     if (data->classes > config->classes)
-        return err_set(err, ERR_INVALID, "the model has %d classes, the data set has label %d",
+        return err_set(err, ERR_INVALID, "the model has %d classes, but the data set has label %d",
                        config->classes, data->classes - 1);
     return 0;
 }
 
-static void count_one(const float *probabilities, int label, struct classifier_eval *eval,
-                      size_t *confusion)
+static void count_prediction(const float *probabilities, int label, struct classifier_eval *eval,
+                             size_t *confusion)
 {
     int best = 0;
     for (int c = 1; c < eval->classes; c++)
         best = probabilities[c] > probabilities[best] ? c : best;
-    eval->right += best == label;
+    eval->correct += best == label;
     eval->loss -= log(fmax((double)probabilities[label], 1e-30));
     confusion[(size_t)label * (size_t)eval->classes + (size_t)best]++;
 }
 
-static void fill_rows(const size_t *confusion, struct classifier_eval *eval)
+static void evaluate_classes(const size_t *confusion, struct classifier_eval *eval)
 {
     for (int label = 0; label < eval->classes; label++) {
         struct classifier_eval_class *row = &eval->rows[label];
         size_t most = 0;
-        row->mistaken = -1;
+        row->mistaken_for = -1;
         for (int other = 0; other < eval->classes; other++) {
             size_t count = confusion[(size_t)label * (size_t)eval->classes + (size_t)other];
             row->pictures += count;
             if (other == label) {
-                row->right = count;
+                row->correct = count;
                 continue;
             }
             eval->rows[other].taken_for += count;
             if (count > most) {
                 most = count;
-                row->mistaken = other;
+                row->mistaken_for = other;
             }
         }
     }
@@ -75,12 +75,12 @@ int classifier_eval_run(struct classifier_model *model, const struct idx *data,
         if (result < 0)
             return result;
         for (size_t i = 0; i < now; i++)
-            count_one(probabilities + i * classes, data->labels[at + i], &eval, confusion);
+            count_prediction(probabilities + i * classes, data->labels[at + i], &eval, confusion);
     }
-    eval.accuracy = (double)eval.right / (double)eval.pictures;
+    eval.accuracy = (double)eval.correct / (double)eval.pictures;
     eval.loss /= (double)eval.pictures;
     eval.rows = mem_calloc(classes, sizeof(*eval.rows));
-    fill_rows(confusion, &eval);
+    evaluate_classes(confusion, &eval);
     *ret = eval;
     return 0;
 }
@@ -101,7 +101,7 @@ struct json *classifier_eval_to_json(struct arena *arena, const struct classifie
 {
     struct json *json = json_object(arena);
     json_set_int(arena, json, "pictures", (int64_t)eval->pictures);
-    json_set_int(arena, json, "right", (int64_t)eval->right);
+    json_set_int(arena, json, "right", (int64_t)eval->correct);
     json_set(arena, json, "accuracy", json_real(arena, eval->accuracy));
     json_set(arena, json, "loss", json_real(arena, eval->loss));
     struct json *list = json_set(arena, json, "classes", json_array(arena));
@@ -110,7 +110,7 @@ struct json *classifier_eval_to_json(struct arena *arena, const struct classifie
         struct json *entry = json_object(arena);
         json_set_string(arena, entry, "label", classifier_model_label(model, i));
         json_set_int(arena, entry, "pictures", (int64_t)row->pictures);
-        json_set_int(arena, entry, "right", (int64_t)row->right);
+        json_set_int(arena, entry, "right", (int64_t)row->correct);
         json_set_int(arena, entry, "takenFor", (int64_t)row->taken_for);
         json_append(list, entry);
     }

@@ -1,4 +1,5 @@
-/* Trains a classifier: the beginning and the end of a run, and the synchronous mode; see fit.h. */
+/* Implements the beginning and the end of a training run of a classifier, and the synchronous mode;
+ * see fit.h and fit_internal.h. */
 #include "models/classifier/fit_internal.h"
 
 #include "base/mem.h"
@@ -15,14 +16,15 @@ int classifier_fit_check(const struct classifier_fit_options *options, bool serv
 {
     if (servers && options->optimizer == OPTIMIZER_ADAM)
         return err_set(err, ERR_UNSUPPORTED,
-                       "parameter servers do not know the optimizer 'adam': use --optimizer "
+                       "parameter servers do not support the optimizer 'adam': use --optimizer "
                        "adagrad or sgd");
     if (!(options->rate > 0 && options->rate <= 100))
-        return err_set(err, ERR_INVALID, "a learning rate of %g does not lie between 0 and 100",
+        return err_set(err, ERR_INVALID,
+                       "the learning rate is %g, but must be above 0 and at most 100",
                        (double)options->rate);
     if (options->batch < 1 || options->batch > CLASSIFIER_BATCH_MAX)
-        return err_set(err, ERR_INVALID, "a batch of %d pictures is not in 1 … %d", options->batch,
-                       CLASSIFIER_BATCH_MAX);
+        return err_set(err, ERR_INVALID, "the batch has %d pictures, but must have 1 to %d",
+                       options->batch, CLASSIFIER_BATCH_MAX);
     return optimizer_clip_check(options->fit.clip, err);
 }
 
@@ -48,9 +50,9 @@ size_t classifier_fit_numbers(const struct classifier_fit_options *options,
 size_t classifier_fit_numbers_data(const struct classifier_fit_options *options,
                                    const struct idx *train, uint64_t ret[MODEL_NUMBERS_MAX])
 {
-    uint64_t own[MODEL_NUMBERS_MAX];
+    uint64_t option_numbers[MODEL_NUMBERS_MAX];
     const uint64_t numbers[] = {
-        model_hash(own, classifier_fit_numbers(options, own)),
+        model_hash(option_numbers, classifier_fit_numbers(options, option_numbers)),
         train->count,
         (uint64_t)train->height,
         (uint64_t)train->width,
@@ -81,10 +83,10 @@ int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool ev
     const struct classifier_fit_options *options = fit->options;
     int result = classifier_fit_check(options, !fit->reducer, err);
     if (result == 0 && !options->train)
-        result = idx_open(options->data, IDX_TRAIN, &fit->own, err);
+        result = idx_open(options->data, IDX_TRAIN, &fit->train_owned, err);
     if (result < 0)
         return result;
-    fit->train = options->train ? options->train : fit->own;
+    fit->train = options->train ? options->train : fit->train_owned;
     if (fit->train->height != fit->train->width)
         return err_set(err, ERR_UNSUPPORTED, "pictures of %d×%d in '%s' are not square",
                        fit->train->width, fit->train->height, options->data);
@@ -136,7 +138,7 @@ void classifier_fit_release(struct classifier_fit *fit)
     classifier_trainer_free(fit->trainer);
     optimizer_free(fit->optimizer);
     classifier_model_free(fit->model);
-    idx_free(fit->own);
+    idx_free(fit->train_owned);
     idx_free(fit->test);
 }
 
@@ -160,9 +162,10 @@ int classifier_fit_check_loss(double loss, struct err *err)
 {
     if (loss < SOFTMAX_LOSS_MAX / 2.0)
         return 0;
-    return err_set(err, ERR_INVALID, "the loss is not a number any more");
+    return err_set(err, ERR_INVALID, "the loss is nan or infinite");
 }
 
+/* The context of classifier_fit_write(). */
 struct model_writer {
     const struct classifier_fit *fit;
     uint64_t step;
@@ -206,10 +209,11 @@ int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_re
 
 /* ---- Synchronous training */
 
-/* The floats that are summed over the workers together with the gradients. A worker sets TAIL_STOP
- * to 1 if it asks to stop, and TAIL_JOIN_REQUESTED to 1 if it knows of a new worker that waits to
- * join. Otherwise it sets 0. TAIL_RIGHT is the number of correct predictions. The loss is split
- * into digits of DIGIT_BITS bits, so that the sum of each digit is exact. */
+/* The positions of the floats that follow the gradients and are summed with them over the workers.
+ * A worker sets TAIL_STOP to 1 if it asks to stop, and TAIL_JOIN_REQUESTED to 1 if it knows of a
+ * new worker that waits to join. Otherwise it sets 0. TAIL_RIGHT is the number of correct
+ * predictions. From TAIL_LOSS on, TAIL_DIGITS floats have the loss, split into digits of DIGIT_BITS
+ * bits so that the sum of each digit is exact. */
 enum { TAIL_STOP, TAIL_JOIN_REQUESTED, TAIL_RIGHT, TAIL_LOSS, TAIL_DIGITS = 3, DIGIT_BITS = 16 };
 
 static int classifier_fit_step(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
@@ -217,18 +221,18 @@ static int classifier_fit_step(void *context, uint64_t step, bool stop, struct f
 {
     struct classifier_fit *fit = context;
     struct params *params = classifier_model_params(fit->model);
-    struct softmax_result own;
-    float wanted =
+    struct softmax_result share;
+    float join_requested =
         reducer_join_requested(fit->reducer); /* must be called before any sum is begun */
-    int result = classifier_trainer_gradient(fit->trainer, step, &own, err);
+    int result = classifier_trainer_gradient(fit->trainer, step, &share, err);
     if (result < 0)
         return result;
     float *tail = params->gradients + params->floats;
     tail[TAIL_STOP] = stop ? 1 : 0;
-    tail[TAIL_JOIN_REQUESTED] = wanted;
-    tail[TAIL_RIGHT] = (float)own.right;
+    tail[TAIL_JOIN_REQUESTED] = join_requested;
+    tail[TAIL_RIGHT] = (float)share.right;
     for (int i = 0; i < TAIL_DIGITS; i++)
-        tail[TAIL_LOSS + i] = (float)(own.loss >> i * DIGIT_BITS & ((1 << DIGIT_BITS) - 1));
+        tail[TAIL_LOSS + i] = (float)(share.loss >> i * DIGIT_BITS & ((1 << DIGIT_BITS) - 1));
     result = classifier_trainer_reduce(fit->trainer, err);
     if (result < 0)
         return result;
@@ -236,7 +240,7 @@ static int classifier_fit_step(void *context, uint64_t step, bool stop, struct f
     for (int i = TAIL_DIGITS - 1; i >= 0; i--)
         loss = loss * (1 << DIGIT_BITS) + (double)tail[TAIL_LOSS + i];
     loss /= (double)SOFTMAX_UNITS * fit->options->batch;
-    /* The loss is equal on all workers, so all of them fail here. */
+    /* The loss is equal on all workers, so all workers fail here. */
     result = classifier_fit_check_loss(loss, err);
     if (result < 0)
         return result;

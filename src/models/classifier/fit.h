@@ -1,8 +1,9 @@
 /* Trains a classifier, in one of two modes. In the synchronous mode the workers sum their gradients
  * at every step, and N workers compute the same result as one worker. With parameter servers, each
  * worker takes the number of its next step from a common counter, pulls the variables, and pushes
- * its gradient without waiting for other workers. In both modes the chief (rank 0 in the
- * synchronous mode) logs, evaluates the model on the test pictures, and writes and exports it. */
+ * its gradient without waiting for other workers. In both modes one process logs, evaluates the
+ * model on the test pictures, and writes and exports the model: rank 0 in the synchronous mode, the
+ * chief with parameter servers. `trainer fit classifier` calls this code. */
 #ifndef TRAINYARD_MODELS_CLASSIFIER_FIT_H
 #define TRAINYARD_MODELS_CLASSIFIER_FIT_H
 
@@ -28,8 +29,8 @@ struct classifier_fit_options {
     const char *export_dir;  /* NULL: no version is exported */
 };
 
-/* Learning rates for Adagrad. Gradients reach parameter servers late, so training with servers
- * needs a lower rate. */
+/* The default learning rates, chosen for Adagrad. Gradients reach parameter servers late, so
+ * training with servers needs a lower rate. */
 #define CLASSIFIER_FIT_RATE         0.01f
 #define CLASSIFIER_FIT_RATE_SERVERS 0.002f
 
@@ -47,15 +48,20 @@ struct classifier_fit_options {
     })
 
 struct classifier_fit_result {
-    uint64_t first, last; /* number of steps done before this run, and at its end */
-    bool stopped;         /* stopped before the last step */
-    double loss;          /* loss of the last step */
-    bool evaluated; /* whether `eval` is set; only on the chief, at the end of a complete run */
+    /* Number of steps done before this run, and at its end. With parameter servers, `last` is the
+     * last step of this worker, unless the process is the chief at the end of a complete run. */
+    uint64_t first, last;
+    bool stopped; /* stopped before the last step */
+    double loss;  /* loss of this process's last step; 0 if it had none */
+    /* Whether `eval` is set. It is set only in the process that evaluates the model, at the end of
+     * a complete run. */
+    bool evaluated;
     struct classifier_eval eval;
     int64_t version; /* the exported version; 0: none */
 };
 
-/* Checks the options. `servers`: the variables are on parameter servers. */
+/* Checks the options. `servers`: the variables are on parameter servers. Returns -ERR_UNSUPPORTED
+ * for Adam with parameter servers, or -ERR_INVALID for a value out of its range. */
 int classifier_fit_check(const struct classifier_fit_options *options, bool servers,
                          struct err *err);
 
@@ -68,23 +74,29 @@ size_t classifier_fit_numbers(const struct classifier_fit_options *options,
 size_t classifier_fit_numbers_data(const struct classifier_fit_options *options,
                                    const struct idx *train, uint64_t ret[MODEL_NUMBERS_MAX]);
 
-extern const struct model CLASSIFIER_MODEL;           /* for the table of models */
-extern const struct model_steps CLASSIFIER_FIT_STEPS; /* the steps of synchronous training */
+extern const struct model CLASSIFIER_MODEL; /* for the table of models */
+/* The operations of the synchronous training loop. */
+extern const struct model_steps CLASSIFIER_FIT_STEPS;
 
-/* Trains synchronously. The caller releases the result. */
+/* Trains synchronously to the last step, or until the run is stopped. Every worker calls it with
+ * its own reducer. The caller releases *ret, which does not change on failure. */
 int classifier_fit(const struct classifier_fit_options *options, struct reducer *reducer,
                    struct classifier_fit_result *ret, struct err *err);
 
-/* Trains with parameter servers. The chief and every worker call it with their own clients. At the
+/* Trains with parameter servers until no step is left, or until this process is stopped. The chief
+ * and every worker call it with their own clients. `workers` is their number, for the log. At the
  * end of a complete run it calls ps_client_finish(), so that the servers exit when their last
- * worker has finished. The caller releases the result. */
+ * worker has finished. The chief evaluates the model when no step is left; it does not wait for the
+ * last gradients of the other workers. The caller releases *ret, which does not change on
+ * failure. */
 int classifier_fit_async(const struct classifier_fit_options *options, struct ps_client *client,
                          bool chief, size_t workers, struct classifier_fit_result *ret,
                          struct err *err);
 
+/* Safe on zeroed memory. */
 void classifier_fit_result_release(struct classifier_fit_result *result);
 
-/* The path of the final model: "DIR/classifier.model". */
+/* Writes the path of the final model: "DIR/classifier.model". */
 void classifier_fit_model_path(const char *model_dir, char *path, size_t size);
 
 #endif

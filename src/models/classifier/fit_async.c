@@ -1,17 +1,19 @@
-/* Trains a classifier with parameter servers; see fit.h. The servers hold the variables. A worker
- * takes the number of its next step from the counter on server 0, so no batch is computed by two
- * workers. The run ends for all workers when the counter passes the last step. A restarted worker
- * simply takes the next step. */
+/* Implements the training of a classifier with parameter servers; see fit.h. The servers hold the
+ * variables. A worker takes the number of its next step from the counter on server 0, so no two
+ * workers compute the same step. The run ends for each worker when the counter has passed the last
+ * step. A restarted worker takes the next step from the counter; the step that it had taken before
+ * is lost. */
 #include "models/classifier/fit_internal.h"
 
 #include "train/run/model_dir.h"
 
 #include <math.h>
 
+/* The part of one process in a training run with parameter servers. */
 struct async_run {
     struct classifier_fit *fit;
     struct ps_client *client;
-    uint64_t shown; /* the last step that was logged */
+    uint64_t shown; /* highest step that was logged */
 };
 
 static int open_variables(struct async_run *run, struct err *err)
@@ -32,25 +34,26 @@ static int pull_variables(struct async_run *run, struct err *err)
     return result;
 }
 
+/* Computes the gradient of one step and pushes it to the servers. */
 static int run_step(struct async_run *run, uint64_t step, double *ret_loss, double *ret_accuracy,
                     struct err *err)
 {
     struct classifier_fit *fit = run->fit;
     struct params *params = classifier_model_params(fit->model);
-    struct softmax_result own = {0};
+    struct softmax_result batch = {0};
     int result = pull_variables(run, err);
     if (result == 0)
-        result = classifier_trainer_gradient(fit->trainer, step, &own, err);
+        result = classifier_trainer_gradient(fit->trainer, step, &batch, err);
     if (result < 0)
         return result;
-    double loss = (double)own.loss / ((double)SOFTMAX_UNITS * fit->options->batch);
+    double loss = (double)batch.loss / ((double)SOFTMAX_UNITS * fit->options->batch);
     result = classifier_fit_check_loss(loss, err);
     if (result < 0)
         return result;
     classifier_trainer_learn(fit->trainer);
     optimizer_clip(params, fit->options->fit.clip); /* each worker clips its own gradient */
     *ret_loss = loss;
-    *ret_accuracy = (double)own.right / fit->options->batch;
+    *ret_accuracy = (double)batch.right / fit->options->batch;
     return ps_dense_push(run->client, params->gradients,
                          optimizer_schedule_rate(&fit->schedule, step), err);
 }
@@ -72,27 +75,30 @@ static void show_step(struct async_run *run, uint64_t step, double loss, double 
     run_log_step(run->fit->log, &shown);
 }
 
-static bool is_stop_asked(const struct async_run *run)
+static bool is_stop_requested(const struct async_run *run)
 {
     const volatile sig_atomic_t *stop = run->fit->options->fit.stop;
     return stop && *stop;
 }
 
-/* Returns whether the chief makes the servers save after this step. `saved` is the step of the last
- * save. */
+/* Returns whether the servers must save after step `step`: this process is the chief, and a
+ * multiple of checkpoint_every has been passed since step `saved`, at which the servers saved
+ * before. */
 static bool is_time_to_save(const struct async_run *run, bool chief, uint64_t saved, uint64_t step)
 {
     uint64_t every = run->fit->options->fit.checkpoint_every;
     return chief && every && step / every > saved / every;
 }
 
+/* Takes steps from the counter until no step is left or a stop is requested. The chief makes the
+ * servers save from time to time. */
 static int run_steps(struct async_run *run, bool chief, struct classifier_fit_result *outcome,
                      struct err *err)
 {
     uint64_t steps = run->fit->options->steps, step, saved = outcome->first;
     double accuracy = 0;
     for (outcome->last = outcome->first;;) {
-        if (is_stop_asked(run)) {
+        if (is_stop_requested(run)) {
             outcome->stopped = true;
             int result = chief ? ps_save(run->client, err) : ps_flush(run->client, err);
             if (result == 0)
@@ -120,6 +126,8 @@ static int run_steps(struct async_run *run, bool chief, struct classifier_fit_re
     }
 }
 
+/* Sends the initial values to the servers if they have none, reads the step counter and logs the
+ * start. */
 static int begin_run(struct async_run *run, bool chief, size_t workers,
                      struct classifier_fit_result *outcome, struct err *err)
 {
@@ -142,8 +150,8 @@ static int begin_run(struct async_run *run, bool chief, size_t workers,
         run_log_note(log, "resumed", "the servers are at step %llu", (unsigned long long)first);
     if (first == options->steps)
         run_log_note(log, "done",
-                     "all %llu steps were done before: to train further raise --steps, to start "
-                     "again use another --model-dir",
+                     "all %llu steps are done already: to train further, raise --steps; to start "
+                     "again, use another --model-dir",
                      (unsigned long long)first);
     return 0;
 }
@@ -170,7 +178,7 @@ int classifier_fit_async(const struct classifier_fit_options *options, struct ps
     int result = classifier_fit_start(&fit, 0, 1, chief, err);
     if (result == 0 && chief && options->fit.model_dir)
         result = model_dir_claim(options->fit.model_dir, 0, &fit.claim, err);
-    if (result >= 0) /* 1: the file system has no locks, which is no error */
+    if (result >= 0) /* 1: the directory cannot be locked, which is no error */
         result = begin_run(&run, chief, workers, &outcome, err);
     if (result == 0)
         result = run_steps(&run, chief, &outcome, err);
@@ -178,7 +186,7 @@ int classifier_fit_async(const struct classifier_fit_options *options, struct ps
         result = conclude_run(&run, &outcome, err);
     if (result == 0 && !outcome.stopped)
         result = ps_client_finish(client, err);
-    if (result == -ERR_CANCELED && is_stop_asked(&run)) { /* the servers were stopped, too */
+    if (result == -ERR_CANCELED && is_stop_requested(&run)) { /* the servers were stopped, too */
         outcome.stopped = true;
         result = 0;
         err_clear(err);

@@ -1,4 +1,5 @@
-/* The beginning and the end of a training run, for both modes of training a classifier. */
+/* The state of one training run of a classifier, and the functions that both modes of training
+ * share: the beginning and the end of a run. Included by fit.c and fit_async.c. */
 #ifndef TRAINYARD_MODELS_CLASSIFIER_FIT_INTERNAL_H
 #define TRAINYARD_MODELS_CLASSIFIER_FIT_INTERNAL_H
 
@@ -7,11 +8,11 @@
 
 struct classifier_fit {
     const struct classifier_fit_options *options;
-    /* training pictures, if this run has read them; NULL: the caller passed them */
-    struct idx *own;
-    struct idx *test; /* test pictures, in processes that may evaluate the model */
-    const struct idx *train;
-    int claim; /* file descriptor that locks the model directory; -1: none */
+    /* the training pictures that this run has read; NULL if the options provide them */
+    struct idx *train_owned;
+    struct idx *test;        /* test pictures; NULL in a process that does not evaluate the model */
+    const struct idx *train; /* the training pictures, `train_owned` or those of the options */
+    int claim;               /* file descriptor that locks the model directory; -1: none */
     struct classifier_model *model;
     struct classifier_trainer *trainer;
     struct schedule schedule;
@@ -20,21 +21,28 @@ struct classifier_fit {
     struct run_log *log;
 };
 
-/* Opens data, model and trainer, and sets the parameters from the seed. `evaluates`: also opens the
- * test pictures, so that missing or invalid test pictures are found before the first step. */
+/* Checks the options, opens the data, the model, the log and the trainer for share `rank` of `size`
+ * shares, and sets the parameters from the seed. `evaluates`: also opens the test pictures, so that
+ * missing or invalid test pictures are found before the first step. The caller sets `options`,
+ * `reducer` and `claim` before, and calls classifier_fit_release() afterwards, after a failure,
+ * too. */
 int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool evaluates,
                          struct err *err);
-void classifier_fit_release(struct classifier_fit *fit); /* safe on zeroed memory */
+/* Frees everything except *fit itself and the reducer. `claim` must be -1 if nothing was locked: on
+ * zeroed memory this function would close file descriptor 0. */
+void classifier_fit_release(struct classifier_fit *fit);
 
 /* Writes "cnn classifier: 3274634 parameters, …". */
 void classifier_fit_sentence(const struct classifier_fit *fit, size_t workers, size_t servers,
                              char *text, size_t size);
 
-/* Evaluates the final model, writes its file and exports a version. Called on the chief. */
+/* Evaluates the final model, writes the model file if there is a model directory, and exports a
+ * version if there is an export directory. Called in the one process that writes files for the
+ * run. */
 int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_result *outcome,
                             struct err *err);
 
-/* Returns -ERR_INVALID if the loss is not a number or very large. */
+/* Returns 0, or -ERR_INVALID if the loss is not a number or very large. */
 int classifier_fit_check_loss(double loss, struct err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* A classifier, ready to run; see model.h. */
+/* Implements a classifier that is ready to run; see model.h. */
 #include "models/classifier/model.h"
 
 #include "base/mem.h"
@@ -20,7 +20,7 @@ struct classifier_model {
     struct network_workspace *workspace;
     float *input;                         /* PART prepared pictures */
     char (*labels)[CLASSIFIER_LABEL_MAX]; /* one per class */
-    double accuracy;
+    double accuracy;                      /* on the test pictures; -1: not known */
 };
 
 int classifier_model_new(const struct classifier_config *config, struct classifier_model **ret,
@@ -67,7 +67,8 @@ void classifier_model_note(const struct classifier_model *model, struct arena *a
         json_set(arena, notes, "testAccuracy", json_real(arena, model->accuracy));
 }
 
-static void take_notes(struct classifier_model *model, const struct json *notes)
+/* Sets labels and accuracy from the notes of a file. */
+static void read_notes(struct classifier_model *model, const struct json *notes)
 {
     const struct json *labels = json_get(notes, "labels");
     for (int i = 0; i < model->config.classes; i++) {
@@ -99,7 +100,7 @@ int classifier_model_load(const char *path, struct classifier_model **ret, struc
     if (result < 0)
         return result;
     if (checkpoint->info.notes)
-        take_notes(model, checkpoint->info.notes);
+        read_notes(model, checkpoint->info.notes);
     classifier_model_changed(model);
     *ret = TAKE(model);
     return 0;

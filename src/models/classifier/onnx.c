@@ -1,4 +1,4 @@
-/* Writes a classifier as an ONNX file; see onnx.h. */
+/* Implements the ONNX export of a classifier; see onnx.h. */
 #include "models/classifier/onnx.h"
 
 #include "train/network/onnx.h"
@@ -22,7 +22,7 @@ int classifier_onnx_write(struct classifier_model *model, const char *path, stru
     _cleanup_(cleanup_onnx) struct onnx *onnx = onnx_new("classifier");
     char logits[ONNX_NAME_MAX];
     onnx_input(onnx, "pixels", in, 4);
-    /* The same as classifier_prepare(). */
+    /* These nodes compute classifier_prepare(). */
     onnx_float(onnx, "prepare/mean", CLASSIFIER_PREPARE_MEAN);
     onnx_float(onnx, "prepare/scale", CLASSIFIER_PREPARE_SCALE);
     onnx_node(onnx, "Sub", "prepare/centred", INPUTS("pixels", "prepare/mean"));

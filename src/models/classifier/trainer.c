@@ -1,4 +1,4 @@
-/* One worker's part of training a classifier; see trainer.h. */
+/* Implements one worker's part of training a classifier; see trainer.h. */
 #include "models/classifier/trainer.h"
 
 #include "base/mem.h"
@@ -26,15 +26,15 @@ struct classifier_trainer {
     float *logits, *d_logits;
 };
 
-/* Returns the number of pictures per part: the batch is divided evenly, independent of the
- * workers. */
+/* Returns the number of pictures per part of the batch. The batch is divided into parts of about
+ * equal size, whatever the number of workers. */
 static int part_of(int batch)
 {
     int parts = (batch + PART_MAX - 1) / PART_MAX;
     return (batch + parts - 1) / parts;
 }
 
-/* Called on any thread. */
+/* Fills this worker's share of a batch. Several loader threads call it at the same time. */
 static int fill_batch(void *context, uint64_t step, size_t first, size_t count, struct batch *batch,
                       struct err *err)
 {
@@ -81,7 +81,7 @@ int classifier_trainer_new(const struct classifier_trainer_options *options,
 {
     int batch = options->batch;
     if (batch > CLASSIFIER_BATCH_MAX)
-        return err_set(err, ERR_INVALID, "a batch of %d pictures is larger than %d", batch,
+        return err_set(err, ERR_INVALID, "the batch has %d pictures, but the limit is %d", batch,
                        CLASSIFIER_BATCH_MAX);
     _cleanup_(cleanup_classifier_trainer) struct classifier_trainer *trainer =
         mem_zalloc(sizeof(*trainer));
@@ -177,7 +177,7 @@ int classifier_trainer_regroup(struct classifier_trainer *trainer, int rank, int
 {
     int result = classifier_trainer_take_share(trainer, rank, size, err);
     if (result == 0)
-        result = team_share(&trainer->team, trainer->count, trainer->count, err);
+        result = team_set_share(&trainer->team, trainer->count, trainer->count, err);
     if (result == 0)
         batch_feed_share(trainer->feed, (size_t)trainer->first, (size_t)trainer->count);
     return result;

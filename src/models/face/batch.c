@@ -1,4 +1,4 @@
-/* Draws the pictures in the batch of a step; see batch.h. */
+/* Implements the choice of the pictures of a batch; see batch.h. */
 #include "models/face/batch.h"
 
 #include "base/mem.h"
@@ -6,17 +6,17 @@
 
 #include <stdbool.h>
 
-/* The weight of the other person in a blend is between LEAST and 1 - LEAST. Outside of this range
- * the blend would look like one of the two persons. */
-#define LEAST 0.35f
+/* The weight of the second person in a blend is between WEIGHT_MIN and 1 - WEIGHT_MIN. Outside of
+ * this range the blend would look like one of the two persons. */
+#define WEIGHT_MIN 0.35f
 
-/* The first key of the random draws for blends. The draws that augment pictures use smaller keys:
- * positions in the batch. */
-#define KEY ((uint64_t)1 << 32)
+/* The smallest key of the random draws for blends. The draws that augment pictures use smaller
+ * keys: positions in the batch. */
+#define BLEND_KEY_MIN ((uint64_t)1 << 32)
 
 /* Returns the position, among the persons of the batch, of the person that is blended with the
- * person at `place`. The result changes with every step, so that over time each position is blended
- * with every other one. */
+ * person at `place`. Successive steps go through all other positions, so that over time each
+ * position is blended with every other one. */
 static size_t partner_of_blend(size_t place, uint64_t step, size_t persons)
 {
     return (place + 1 + (size_t)(step % (persons - 1))) % persons;
@@ -36,8 +36,8 @@ int face_batch_draw(const struct dataset *dataset, const struct dataset_persons_
         const struct dataset_sample *others =
             samples + (blended ? partner_of_blend(place, step, persons) : place) * pictures;
         struct rand rand;
-        rand_init_keyed(&rand, options->seed, step, KEY + place);
-        float part = LEAST + (1 - 2 * LEAST) * (float)rand_unit(&rand);
+        rand_init_keyed(&rand, options->seed, step, BLEND_KEY_MIN + place);
+        float part = WEIGHT_MIN + (1 - 2 * WEIGHT_MIN) * (float)rand_unit(&rand);
         struct augment_shape shape = augment_shape_draw(&rand, options->reshape);
         for (size_t i = 0; i < pictures; i++) {
             const struct dataset_sample *sample = &samples[place * pictures + i];

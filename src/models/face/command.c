@@ -1,5 +1,6 @@
-/* The face model's entry in the table of models: how `trainer fit face` reads its options, opens
- * its pictures, trains and reports. */
+/* Implements the face model's row in the table of models (FACE_MODEL): how `trainer fit face` reads
+ * its options, opens its pictures, trains and reports the result. `trainer fit` calls these
+ * functions; see train/run/model.h. */
 #include "base/mem.h"
 #include "models/face/fit.h"
 #include "models/face/options.h"
@@ -7,6 +8,7 @@
 
 #include <stdio.h>
 
+/* One run of `trainer fit face`. */
 struct face_run {
     struct model_run run;
     struct face_fit_options options;
@@ -39,17 +41,17 @@ static int face_run_init(struct model_run *run, struct err *err)
     return result;
 }
 
-/* Opens the people. Pictures of generated people are not cropped. */
+/* Opens the training pictures. Generated pictures are not cropped. */
 static int face_run_open_people(struct face_run *face, struct err *err)
 {
     const struct face_values *values = face_run_values(face);
-    enum face_crop wanted = FACE_CROP_OFF;
+    enum face_crop crop = FACE_CROP_OFF;
     if (people_are_drawn(values->data))
         return dataset_open_procedural((uint64_t)values->shared.seed, (size_t)values->persons,
                                        (size_t)values->pictures, &face->dataset, err);
-    int result = face_crop_from_name(values->crop, &wanted, err);
+    int result = face_crop_from_name(values->crop, &crop, err);
     if (result == 0)
-        result = people_crop_open(wanted, &face->crop, err);
+        result = people_crop_open(crop, &face->crop, err);
     if (result == 0)
         result = people_open_training(values->data, &face->crop, (int)values->shared.threads,
                                       &face->dataset, err);
@@ -74,7 +76,7 @@ static void face_run_terms(const struct model_run *run, struct fit_terms *terms)
     char text[DATASET_TEXT_MAX];
     dataset_describe(face->dataset, text, sizeof(text));
     if (!people_are_drawn(
-            face_run_values(face)->data)) { /* the options are for generated people only */
+            face_run_values(face)->data)) { /* these two options affect only generated people */
         fit_terms_drop(terms, "persons");
         fit_terms_drop(terms, "pictures");
     }
@@ -105,7 +107,7 @@ static bool face_run_report(const struct model_run *run, struct arena *arena, st
     const struct face_run *face = face_run_of_const(run);
     const struct face_fit_result *result = &face->result;
     char path[4096] = "", sentence[512];
-    if (!model_run_speaks(run))
+    if (!model_run_is_reporter(run))
         return false;
     if (run->fit.model_dir)
         face_fit_model_path(run->fit.model_dir, path, sizeof(path));
@@ -149,7 +151,7 @@ const struct model FACE_MODEL = {
                         "trainer fit face --data people --held-out 3 --model-dir family --log json",
             .options = FACE_OPTIONS,
             .values_size = sizeof(struct face_values),
-            .narrates = true,
+            .output_is_progress = true,
         },
     .unit = "images",
     .modes = MODEL_TRAINS_SYNCHRONOUSLY,

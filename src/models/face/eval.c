@@ -1,4 +1,4 @@
-/* Measures how well a face model tells people apart; see eval.h. */
+/* Implements the evaluation of a face model; see eval.h. */
 #include "models/face/eval.h"
 
 #include "base/mem.h"
@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The evaluated pictures, ordered by person. */
 struct gathered {
     size_t count;
     int *labels; /* for each picture, the index of its person in the list of persons */
@@ -57,12 +58,12 @@ static int embed_people(struct face_model *model, const struct dataset *dataset,
     return 0;
 }
 
-static void fill_rows(const struct gathered *gathered, size_t dimensions, double threshold,
-                      struct face_eval *eval)
+static void evaluate_persons(const struct gathered *gathered, size_t dimensions, double threshold,
+                             struct face_eval *eval)
 {
     for (size_t i = 0; i < eval->persons; i++) {
         struct face_eval_person *row = &eval->rows[i];
-        size_t same = 0, right = 0, pairs = 0;
+        size_t same = 0, correct = 0, pairs = 0;
         for (size_t a = 0; a < gathered->count; a++) {
             if (gathered->labels[a] != (int)i)
                 continue;
@@ -70,13 +71,13 @@ static void fill_rows(const struct gathered *gathered, size_t dimensions, double
             for (size_t b = 0; b < gathered->count; b++) {
                 if (a == b)
                     continue;
-                bool own = gathered->labels[b] == (int)i;
+                bool same_person = gathered->labels[b] == (int)i;
                 double distance =
                     (double)metrics_distance(gathered->embeddings + a * dimensions,
                                              gathered->embeddings + b * dimensions, dimensions);
                 pairs++;
-                right += own == (distance < threshold);
-                if (own) {
+                correct += same_person == (distance < threshold);
+                if (same_person) {
                     row->same += distance;
                     same++;
                 } else {
@@ -88,7 +89,7 @@ static void fill_rows(const struct gathered *gathered, size_t dimensions, double
         }
         row->same /= same ? (double)same : 1;
         row->nearest /= row->pictures ? (double)row->pictures : 1;
-        row->right = pairs ? (double)right / (double)pairs : 0;
+        row->correct = pairs ? (double)correct / (double)pairs : 0;
     }
 }
 
@@ -97,7 +98,7 @@ int face_eval_run(struct face_model *model, const struct dataset *dataset,
                   struct err *err)
 {
     if (persons->count < 2 || persons->count > METRICS_PICTURES_MAX)
-        return err_set(err, ERR_INVALID, "%zu persons cannot be compared: use 2 … %d",
+        return err_set(err, ERR_INVALID, "%zu persons cannot be compared: use 2 to %d",
                        persons->count, METRICS_PICTURES_MAX);
     _cleanup_(gathered_release) struct gathered gathered = {0};
     int result = embed_people(model, dataset, persons, &gathered, err);
@@ -115,7 +116,7 @@ int face_eval_run(struct face_model *model, const struct dataset *dataset,
     };
     for (size_t i = 0; i < persons->count; i++)
         ret->rows[i].person = persons->items[i];
-    fill_rows(&gathered, dimensions, ret->model.threshold, ret);
+    evaluate_persons(&gathered, dimensions, ret->model.threshold, ret);
     return 0;
 }
 

@@ -1,6 +1,7 @@
-/* Measures how well a face model tells people apart, preferably people it was not trained on. The
- * same pairs are also compared by their raw pixels, because a model that is not better than raw
- * pixels has learned nothing. Called at the end of training and by `trainer predict`. */
+/* Measures how well a face model tells people apart, preferably people that it was not trained on.
+ * The raw pixels of the same pairs of pictures are compared, too, because a model that is not
+ * better than raw pixels has learned nothing. Called at the end of training and by `trainer
+ * predict`. */
 #ifndef TRAINYARD_MODELS_FACE_EVAL_H
 #define TRAINYARD_MODELS_FACE_EVAL_H
 
@@ -11,25 +12,29 @@
 struct face_eval_person {
     size_t person; /* index in the data set */
     size_t pictures;
-    double same;    /* mean distance between the person's pictures; 0 with fewer than two */
-    double nearest; /* mean distance to the nearest picture of another person */
-    /* fraction of the pairs with a picture of this person that the threshold in face_eval.model
-     * classifies correctly */
-    double right;
+    double same; /* mean distance between the person's pictures; 0 if there are fewer than two */
+    /* Mean, over the person's pictures, of the distance to the nearest picture of another
+     * person. */
+    double nearest;
+    /* Fraction of the pairs with a picture of this person that are classified correctly with the
+     * threshold in face_eval.model. */
+    double correct;
 };
 
 struct face_eval {
     size_t persons, pictures;
-    struct metrics model, pixels;
+    struct metrics model, pixels;  /* of the embeddings, and of the raw pixels */
     struct face_eval_person *rows; /* one per person */
 };
 
 /* Evaluates all pictures of these persons, or an even selection of at most METRICS_PICTURES_MAX.
- * Returns -ERR_INVALID for fewer than two persons. The caller releases the result. */
+ * Returns -ERR_INVALID for fewer than 2 or more than METRICS_PICTURES_MAX persons. The caller
+ * releases *ret. */
 int face_eval_run(struct face_model *model, const struct dataset *dataset,
                   const struct dataset_persons_list *persons, struct face_eval *ret,
                   struct err *err);
-/* Measures the distances between pictures and people who are not on them; see threshold.h. */
+/* Measures the distribution of the distances between pictures and people who are not on them; see
+ * threshold.h. Selects pictures like face_eval_run(). */
 int face_eval_strangers(struct face_model *model, const struct dataset *dataset,
                         const struct dataset_persons_list *persons, struct face_strangers *ret,
                         struct err *err);

@@ -1,4 +1,4 @@
-/* The shape of the face embedding; see face.h. */
+/* Implements the configuration of the face model and builds its network; see face.h. */
 #include "models/face/face.h"
 
 #include "base/mem.h"
@@ -31,10 +31,11 @@ int face_config_check(const struct face_config *config, struct err *err)
                        "%d channels do not fit the face model: use 1 (grey) or 3 (RGB)",
                        config->channels);
     if (config->embedding < 2 || config->embedding > 1024)
-        return err_set(err, ERR_INVALID, "an embedding of %d dimensions is not in 2 … 1024",
+        return err_set(err, ERR_INVALID, "the embedding has %d dimensions, but must have 2 to 1024",
                        config->embedding);
     if (config->width < GROUP || config->width > 128 || config->width % GROUP)
-        return err_set(err, ERR_INVALID, "a width of %d is not a multiple of %d in %d … 128",
+        return err_set(err, ERR_INVALID,
+                       "the width is %d, but must be a multiple of %d from %d to 128",
                        config->width, GROUP, GROUP);
     return 0;
 }
@@ -65,7 +66,7 @@ int face_config_from_json(const struct json *json, struct face_config *ret, stru
                            "the configuration of the face model has no valid '%s'", names[i]);
         *fields[i] = (int)value;
     }
-    /* Older models do not have the JSON members "norm", "light" and "views". */
+    /* Model files of older versions do not have the JSON members "norm", "light" and "views". */
     const char *norm = json_get_string(json, "norm", "group");
     if (!str_eq(norm, "group") && !str_eq(norm, "batch"))
         return err_set(err, ERR_INVALID, "the configuration of the face model has no valid 'norm'");
@@ -80,7 +81,8 @@ int face_config_from_json(const struct json *json, struct face_config *ret, stru
         return err_set(err, ERR_INVALID,
                        "the configuration of the face model has no valid 'views'");
     config.five_views = views == 5;
-    /* Older models do not have the JSON member "crop"; they were trained on the centre square. */
+    /* Model files of older versions do not have the JSON member "crop"; those models were trained
+     * on the centre square. */
     const char *crop = json_get_string(json, "crop", "off");
     int result = face_crop_from_name(crop, &config.crop, err);
     if (result == 0)
@@ -98,8 +100,8 @@ static int add_norm(const struct face_config *config, struct network *network, c
                : network_group_norm(network, name, input, channels / GROUP, relu);
 }
 
-/* Adds a residual block: two convolutions, and a projection in parallel, because each block halves
- * the width and height. */
+/* Adds a residual block: two convolutions, and in parallel a projection of the input, because the
+ * block halves width and height and changes the number of channels. */
 static int add_block(const struct face_config *config, struct network *network, int stage,
                      int input, int channels)
 {
@@ -111,8 +113,8 @@ static int add_block(const struct face_config *config, struct network *network, 
     x = add_norm(config, network, name[1], x, channels, true);
     x = network_conv(network, name[2], x, channels, 3, 1);
     x = add_norm(config, network, name[3], x, channels, false);
-    int straight = network_conv(network, name[4], input, channels, 1, 2);
-    return network_add_relu(network, name[5], x, straight);
+    int projection = network_conv(network, name[4], input, channels, 1, 2);
+    return network_add_relu(network, name[5], x, projection);
 }
 
 int face_network_new(const struct face_config *config, struct params *params, struct network **ret,

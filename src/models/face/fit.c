@@ -1,4 +1,4 @@
-/* Trains a face model; see fit.h. */
+/* Implements the training of a face model; see fit.h. */
 #include "models/face/fit.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The state of one run. */
+/* The state of one training run. */
 struct fit {
     const struct face_fit_options *options;
     const struct dataset *dataset;
@@ -87,7 +87,7 @@ void face_fit_model_path(const char *model_dir, char *path, size_t size)
     snprintf(path, size, "%s/face.model", model_dir);
 }
 
-/* Called on any thread. */
+/* Fills this worker's share of a batch. Several loader threads call it at the same time. */
 static int face_fit_fill_batch(void *context, uint64_t step, size_t first, size_t count,
                                struct batch *batch, struct err *err)
 {
@@ -113,7 +113,7 @@ static int face_fit_fill_batch(void *context, uint64_t step, size_t first, size_
     return result;
 }
 
-/* Makes the feed load this worker's share of every batch from now on. */
+/* Makes the feed load this worker's share of every later batch. */
 static void face_fit_take_share(struct fit *fit)
 {
     int first, count;
@@ -140,8 +140,7 @@ static int face_fit_start(struct fit *fit, struct err *err)
     const struct face_fit_options *options = fit->options;
     if (dataset_persons(fit->dataset) < 2)
         return err_set(err, ERR_INVALID,
-                       "all pictures are of one person, '%s': it takes at least two to tell people "
-                       "apart",
+                       "all pictures are of one person, '%s': training needs at least two people",
                        dataset_person_name(fit->dataset, 0));
     int result =
         dataset_split_persons(fit->dataset, options->fit.seed, options->held_out, &fit->split, err);
@@ -150,11 +149,11 @@ static int face_fit_start(struct fit *fit, struct err *err)
     if (!(options->rate > 0 && options->rate <= 100) || !(options->triplet.margin > 0) ||
         !(options->triplet.margin <= 4) ||
         !(options->weight_decay >= 0 && options->weight_decay < 100))
-        return err_set(err, ERR_INVALID,
-                       "learning rate %g, margin %g and weight decay %g: the rate must lie between "
-                       "0 and 100, the margin between 0 and 4, the decay from 0 to 100",
-                       (double)options->rate, (double)options->triplet.margin,
-                       (double)options->weight_decay);
+        return err_set(
+            err, ERR_INVALID,
+            "learning rate %g, margin %g and weight decay %g: the rate must lie between "
+            "0 and 100, the margin between 0 and 4, the decay must be at least 0 and below 100",
+            (double)options->rate, (double)options->triplet.margin, (double)options->weight_decay);
     result = optimizer_clip_check(options->fit.clip, err);
     if (result < 0)
         return result;
@@ -285,8 +284,8 @@ const struct model_steps FACE_FIT_STEPS = {
     .config = face_fit_config,
 };
 
-/* Measures the distances of strangers for the model file, on held-out people if there are
- * enough. */
+/* Measures the distances of strangers on held-out people if there are enough of them, else on the
+ * training people. Adds the distribution to the notes of the model file. */
 static int face_fit_note_strangers(struct fit *fit, struct arena *arena, struct json *notes,
                                    struct err *err)
 {
@@ -301,7 +300,8 @@ static int face_fit_note_strangers(struct fit *fit, struct arena *arena, struct 
     return result;
 }
 
-/* Evaluates the model on held-out people and writes the model file. Called on rank 0. */
+/* Evaluates the model on held-out people, if there are at least 2, and writes the model file, if
+ * there is a model directory. Called on rank 0 after the last step. */
 static int face_fit_conclude(struct fit *fit, struct face_fit_result *outcome, struct err *err)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

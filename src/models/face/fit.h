@@ -1,6 +1,7 @@
-/* Trains a face model: draws batches from a data set, runs the steps, writes checkpoints, resumes
- * from them, and evaluates the model on held-out people. Every worker calls it with the same
- * options and its own reducer; rank 0 logs and writes the files for all workers. */
+/* Trains a face model: loads batches, runs the steps, writes checkpoints, resumes from them, and
+ * evaluates the model on held-out people. `trainer fit face` calls face_fit() in every worker, with
+ * the same options and the worker's own reducer. Rank 0 logs, evaluates and writes the files for
+ * all workers. */
 #ifndef TRAINYARD_MODELS_FACE_FIT_H
 #define TRAINYARD_MODELS_FACE_FIT_H
 
@@ -13,16 +14,17 @@ struct face_fit_options {
     struct fit_options fit; /* options that every model has */
     struct face_config model;
     uint64_t steps; /* total number of steps, including the steps of a run that is resumed */
+    /* People per batch of all workers together, and pictures per person. */
     size_t batch_persons, batch_pictures;
     size_t held_out; /* number of persons used for evaluation only; fewer than 2: no evaluation */
     struct triplet_config triplet;
     enum optimizer_kind optimizer;
     float weight_decay;
     enum schedule_kind schedule;
-    float rate; /* highest learning rate */
-    uint64_t warm_up;
+    float rate;       /* highest learning rate */
+    uint64_t warm_up; /* steps during which the learning rate rises */
     struct augment augment;
-    float blend;            /* fraction of the people of a batch who are blends (batch.h) */
+    float blend;            /* fraction of the people of a batch that are blends (batch.h) */
     float reshape;          /* largest amplitude of the reshaping of blends (batch.h) */
     const char *start_from; /* path of a model with the initial values; NULL: random values */
 };
@@ -53,8 +55,9 @@ struct face_fit_options {
 struct face_fit_result {
     uint64_t first, last; /* number of steps done before this run, and at its end */
     bool stopped;         /* stopped before the last step */
-    double loss;          /* loss of the last step */
-    /* whether `eval` is set; only on rank 0, at the end of a complete run with held-out people */
+    double loss;          /* loss of the last step; 0 if this run had no step */
+    /* Whether `eval` is set. It is set only on rank 0, at the end of a complete run with at least 2
+     * held-out people. */
     bool evaluated;
     struct face_eval eval;
 };
@@ -64,22 +67,22 @@ struct face_fit_result {
 size_t face_fit_numbers(const struct face_fit_options *options, const struct dataset *dataset,
                         uint64_t ret[MODEL_NUMBERS_MAX]);
 
-/* Sets *ret to the number of steps in `epochs` epochs. An epoch has as many pictures as the
- * training data. Batches are drawn by person, so a picture may appear several times in an epoch, or
- * not at all. */
+/* Sets *ret to the number of steps in `epochs` epochs, at least 1. The batches of an epoch have as
+ * many pictures as the training data. Batches are drawn by person, so a picture may appear several
+ * times in an epoch, or not at all. Returns -ERR_INVALID if no training person would be left. */
 int face_fit_epochs_to_steps(const struct face_fit_options *options, const struct dataset *dataset,
                              uint64_t epochs, uint64_t *ret, struct err *err);
 
-/* Trains to the last step, or until the run is stopped. The caller releases the result. `ret` does
- * not change on failure. */
+/* Trains to the last step, or until the run is stopped. The caller releases *ret with
+ * face_fit_result_release(). *ret does not change on failure. */
 int face_fit(const struct face_fit_options *options, const struct dataset *dataset,
              struct reducer *reducer, struct face_fit_result *ret, struct err *err);
-void face_fit_result_release(struct face_fit_result *result);
+void face_fit_result_release(struct face_fit_result *result); /* safe on zeroed memory */
 
 extern const struct model FACE_MODEL;           /* for the table of models */
-extern const struct model_steps FACE_FIT_STEPS; /* the steps of synchronous training */
+extern const struct model_steps FACE_FIT_STEPS; /* the operations of the training loop */
 
-/* The path of the final model: "DIR/face.model". */
+/* Writes the path of the final model: "DIR/face.model". */
 void face_fit_model_path(const char *model_dir, char *path, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-/* A face model, ready to run; see model.h. */
+/* Implements a face model that is ready to run; see model.h. */
 #include "models/face/model.h"
 
 #include "base/mem.h"
@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-    PART = 8,       /* pictures per pass */
-    VIEW_STEP = 24, /* a view is moved by 1/24 of the side, about 4 % */
+    PART = 8,                 /* pictures per pass */
+    VIEW_STEPS_PER_SIDE = 24, /* a view is moved by 1/24 of the side, about 4 % */
 };
 
 struct face_model {
@@ -121,7 +121,8 @@ static int clamp_index(int value, int limit)
     return value < 0 ? 0 : value > limit ? limit : value;
 }
 
-/* Moves the picture by some pixels. The pixels at the edge are repeated. */
+/* Moves the picture by `right` and `down` pixels, which may be negative. Repeats the pixels of the
+ * edge where the moved picture leaves a gap. */
 static void move_picture(const struct face_config *config, const float *from, int right, int down,
                          float *to)
 {
@@ -134,7 +135,7 @@ static void move_picture(const struct face_config *config, const float *from, in
         }
 }
 
-/* Combines the embeddings of the first `views` inputs into one embedding of length 1. */
+/* Sets ret to the mean of `views` embeddings, scaled to length 1. */
 static void average_views(const float *embeddings, int views, size_t dimensions, float *ret)
 {
     double square = 0;
@@ -145,8 +146,8 @@ static void average_views(const float *embeddings, int views, size_t dimensions,
         ret[i] = sum;
         square += (double)sum * (double)sum;
     }
-    /* If the views cancel out, their sum has no direction. Then use the embedding of the first
-     * view. */
+    /* If the embeddings cancel out, their sum has no direction. In that case the first view's
+     * embedding is used. */
     if (!(square > 0))
         memcpy(ret, embeddings, dimensions * sizeof(*ret));
     float factor = square > 0 ? (float)(1 / sqrt(square)) : 1;
@@ -154,6 +155,7 @@ static void average_views(const float *embeddings, int views, size_t dimensions,
         ret[i] *= factor;
 }
 
+/* Embeds one picture from five views. */
 static void embed_views(struct face_model *model, const float *pixels, float *ret_embedding)
 {
     static const struct {
@@ -161,7 +163,7 @@ static void embed_views(struct face_model *model, const float *pixels, float *re
     } moves[] = {{0, 0}, {1, 0}, {-1, 0}, {0, 1}, {0, -1}};
     _Static_assert(ARRAY_SIZE(moves) <= PART, "one pass embeds all views");
     size_t sample = face_config_sample(&model->config);
-    int step = (model->config.side + VIEW_STEP / 2) / VIEW_STEP;
+    int step = (model->config.side + VIEW_STEPS_PER_SIDE / 2) / VIEW_STEPS_PER_SIDE;
     for (size_t i = 0; i < ARRAY_SIZE(moves); i++) {
         float *input = model->input + i * sample;
         move_picture(&model->config, pixels, moves[i].right * step, moves[i].down * step, input);

@@ -1,11 +1,12 @@
-/* Writes a face model as an ONNX file; see onnx.h. */
+/* Implements the ONNX export of a face model; see onnx.h. */
 #include "models/face/onnx.h"
 
 #include "train/network/onnx.h"
 
 #define INPUTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* The same as face_prepare() with FACE_LIGHT_KEEP. */
+/* Adds the nodes that compute face_prepare() with FACE_LIGHT_KEEP. Returns the name of their
+ * output. */
 static const char *add_scaling(struct onnx *onnx, const char *pixels)
 {
     onnx_float(onnx, "prepare/mean", FACE_PREPARE_MEAN);
@@ -15,7 +16,8 @@ static const char *add_scaling(struct onnx *onnx, const char *pixels)
     return "prepare/scaled";
 }
 
-/* The same as face_prepare() with FACE_LIGHT_EVEN: mean 0 and standard deviation 1 per picture. */
+/* Adds the nodes that compute face_prepare() with FACE_LIGHT_EVEN: mean 0 and standard deviation 1
+ * per picture. Returns the name of their output. */
 static const char *add_evening(struct onnx *onnx, const char *pixels)
 {
     static const int64_t all[] = {1, 2, 3};

@@ -1,4 +1,4 @@
-/* The options of `trainer fit face` and their conversion; see options.h. */
+/* Implements the table of the options of `trainer fit face` and their conversion; see options.h. */
 #include "models/face/options.h"
 
 #include "base/str.h"
@@ -49,7 +49,8 @@ static struct face_fit_options read_values(const struct face_values *values)
     return options;
 }
 
-/* --batch counts pictures. Every person of the batch has the same number of them. */
+/* --batch counts pictures, and every person of a batch has the same number of pictures. So the size
+ * of the batch must be a multiple of --batch-pictures. */
 static int take_batch(const struct face_values *values, struct face_fit_options *options,
                       struct err *err)
 {

@@ -1,4 +1,4 @@
-/* Opens the people that a command works with; see people.h. */
+/* Implements the opening of pictures of people; see people.h. */
 #include "models/face/people.h"
 
 #include "base/str.h"
@@ -27,13 +27,15 @@ bool people_are_drawn(const char *data)
     return str_eq(data, "procedural");
 }
 
-/* Whether at least three quarters of the pictures show a face. */
-static bool are_faces(size_t faces, size_t pictures)
+/* Returns whether `faces` is at least three quarters of `pictures`. */
+static bool faces_prevail(size_t faces, size_t pictures)
 {
     return faces >= pictures - pictures / 4;
 }
 
-/* Takes ownership of `opened`. */
+/* Decodes the pictures of `opened`, leaves out those that cannot be used, and reports them on
+ * standard error. Takes ownership of `opened`, which becomes *ret. If ret_few_faces is not NULL,
+ * sets it to whether fewer than three quarters of the pictures show a face. */
 static int survey_people(struct dataset *opened, const char *folder, const struct people_crop *crop,
                          int threads, bool *ret_few_faces, struct dataset **ret, struct err *err)
 {
@@ -52,7 +54,7 @@ static int survey_people(struct dataset *opened, const char *folder, const struc
         fprintf(stderr, "trainer: 'trainer data inspect%s %s' lists all of them\n",
                 crop->crop == FACE_CROP_CASCADE ? " --crop cascade" : "", folder);
     size_t left = survey.pictures - survey.left_out;
-    bool few = !are_faces(survey.faces, left);
+    bool few = !faces_prevail(survey.faces, left);
     if (crop->crop == FACE_CROP_AUTO && survey.faces < left)
         fprintf(
             stderr,
@@ -100,9 +102,9 @@ int people_open_training(const char *folder, struct people_crop *crop, int threa
 
 bool people_are_photographs(const struct dataset *people, const struct face_finder *finder)
 {
-    enum { LOOKED_AT = 64 };
-    size_t total = dataset_total(people), every = total / LOOKED_AT + 1, at = 0;
-    size_t looked = 0, faces = 0;
+    enum { EXAMINED_MAX = 64 };
+    size_t total = dataset_total(people), every = total / EXAMINED_MAX + 1, at = 0;
+    size_t examined = 0, faces = 0;
     for (size_t person = 0; finder && person < dataset_persons(people); person++)
         for (size_t i = 0; i < dataset_pictures(people, person); i++) {
             char path[4096];
@@ -111,11 +113,11 @@ bool people_are_photographs(const struct dataset *people, const struct face_find
             if (at++ % every)
                 continue;
             dataset_picture_name(people, person, i, path, sizeof(path));
-            looked++;
+            examined++;
             faces += picture_read(path, &picture, NULL) == 0 &&
                      face_finder_find(finder, &picture, &square) > 0;
         }
-    return looked && are_faces(faces, looked);
+    return examined && faces_prevail(faces, examined);
 }
 
 int people_open_data(const char *data, const struct people_crop *crop, int threads, uint64_t seed,

@@ -1,4 +1,4 @@
-/* Loads pictures for a face model; see pictures.h. */
+/* Implements the loading of pictures for training; see pictures.h. */
 #include "models/face/pictures.h"
 
 #include "base/mem.h"
@@ -11,12 +11,12 @@ struct face_pictures {
     struct face_config config;
     size_t size;    /* bytes per picture */
     size_t *first;  /* index of the first picture of each person */
-    uint8_t *bytes; /* all pictures; NULL if they do not fit */
-    atomic_uchar *states;
+    uint8_t *bytes; /* all pictures; NULL if they have more than FACE_PICTURES_BYTES_MAX bytes */
+    atomic_uchar *states; /* one state per picture in `bytes`; NULL if `bytes` is NULL */
 };
 
-/* The state of a picture in `bytes`. A thread that finds EMPTY loads the picture into `bytes`. A
- * thread that finds LOADING loads its own copy instead of waiting. */
+/* The state of a picture in `bytes`. A thread that finds EMPTY decodes the picture into `bytes`. A
+ * thread that finds LOADING decodes a copy of its own instead of waiting. */
 enum { EMPTY, LOADING, LOADED };
 
 struct face_pictures *face_pictures_new(const struct dataset *dataset,
@@ -57,8 +57,8 @@ static int load_picture(const struct face_pictures *pictures, const struct datas
                               ret_bytes, err);
 }
 
-/* Sets *ret to the bytes of a picture. If *ret is not in memory that `pictures` owns, *copy is set
- * to it, and the caller frees *copy. */
+/* Sets *ret to the bytes of a picture, which `pictures` owns, or which are a copy. In the second
+ * case also sets *copy, and the caller frees it, after a failure, too. */
 static int find_picture(struct face_pictures *pictures, const struct dataset_sample *sample,
                         const uint8_t **ret, uint8_t **copy, struct err *err)
 {
@@ -91,7 +91,7 @@ int face_pictures_load(struct face_pictures *pictures, const struct dataset_samp
     return result;
 }
 
-/* Sets *ret to `bytes` blended with the other picture of the entry. The caller frees it. */
+/* Sets *ret to `bytes` blended with the second picture of the entry. The caller frees *ret. */
 static int blend_pictures(struct face_pictures *pictures, const struct face_batch_entry *entry,
                           const uint8_t *bytes, uint8_t **ret, struct err *err)
 {

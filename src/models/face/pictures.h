@@ -1,6 +1,7 @@
-/* Loads the pictures of a data set for a face model. Pictures are decoded once, kept as bytes, and
- * augmented at each use in training. The augmentation depends only on seed, step and position, so
- * it is the same with any number of workers. Several threads may load pictures at the same time. */
+/* Loads the pictures of a data set for the training of a face model. Decoded pictures are kept in
+ * memory as bytes, and are augmented at each use. The augmentation depends only on seed, step and
+ * position, so it is the same with any number of workers. Several threads may load pictures at the
+ * same time. */
 #ifndef TRAINYARD_MODELS_FACE_PICTURES_H
 #define TRAINYARD_MODELS_FACE_PICTURES_H
 
@@ -11,23 +12,23 @@
 
 struct face_pictures;
 
-enum {
-    FACE_PICTURES_BYTES_MAX =
-        2000000000 /* if the data set is larger, pictures are decoded at each use */
-};
+/* If the decoded pictures of a data set have more bytes than this, they are not kept but decoded at
+ * each use. */
+enum { FACE_PICTURES_BYTES_MAX = 2000000000 };
 
-/* `dataset` must outlive the result. */
+/* `dataset` must outlive the result. The caller frees the result. */
 struct face_pictures *face_pictures_new(const struct dataset *dataset,
                                         const struct face_config *config);
 struct face_pictures *face_pictures_free(struct face_pictures *pictures); /* NULL-safe */
 DEFINE_CLEANUP(face_pictures)
 
-/* Loads a picture as pixels from 0 to 1. */
+/* Loads a picture as pixels from 0 to 1, neither blended nor augmented nor prepared. */
 int face_pictures_load(struct face_pictures *pictures, const struct dataset_sample *sample,
                        float *ret_pixels, struct err *err);
 
-/* Loads the picture of a batch entry: blended, augmented with draws keyed by (seed, step,
- * position), and prepared for the network. */
+/* Loads the input of the network for a batch entry: blends the entry's pictures if it is a blend,
+ * augments the result with random draws keyed by seed, step and position, and prepares it
+ * (face_prepare()). */
 int face_pictures_load_changed(struct face_pictures *pictures, const struct augment *augment,
                                const struct face_batch_entry *entry, uint64_t seed, uint64_t step,
                                uint64_t position, float *ret_input, struct err *err);

@@ -1,4 +1,5 @@
-/* Compares probes with a gallery; see probe.h. probe_chart.c draws the results. */
+/* Implements the comparison of probes with a gallery; see probe.h. probe_chart.c draws the
+ * results. */
 #include "models/face/probe.h"
 
 #include "base/mem.h"
@@ -13,8 +14,8 @@ static int embed_people(struct face_model *model, const struct dataset *people, 
     size_t side = face_model_side(model), channels = face_model_channels(model);
     size_t dimensions = face_model_dimensions(model), total = dataset_total(people), at = 0;
     if (total > METRICS_PICTURES_MAX)
-        return err_set(err, ERR_TOO_MANY, "the %s has %zu pictures: at most %d can be compared",
-                       what, total, METRICS_PICTURES_MAX);
+        return err_set(err, ERR_TOO_MANY, "the %s has %zu pictures, but the limit is %d", what,
+                       total, METRICS_PICTURES_MAX);
     _cleanup_free_ float *pixels =
         mem_calloc(face_config_sample(face_model_config(model)), sizeof(float));
     *ret_persons = mem_calloc(total, sizeof(**ret_persons));
@@ -31,6 +32,7 @@ static int embed_people(struct face_model *model, const struct dataset *people, 
     return 0;
 }
 
+/* Returns the index of the person with this name in the gallery, or FACE_PROBE_STRANGER. */
 static int find_person(const struct dataset *gallery, const char *name)
 {
     for (size_t i = 0; i < dataset_persons(gallery); i++)
@@ -52,6 +54,7 @@ static void mean_distances(const struct face_probe *probe, size_t row, double *r
         ret_means[i] /= (double)dataset_pictures(probe->gallery, i);
 }
 
+/* Assigns one probe to a person. `means` is memory for one double per person of the gallery. */
 static void evaluate_row(struct face_probe *probe, size_t row, double *means)
 {
     struct face_probe_person *person = &probe->persons[probe->row_persons[row]];
@@ -64,15 +67,15 @@ static void evaluate_row(struct face_probe *probe, size_t row, double *means)
         if (i != person->in_gallery)
             other = fmin(other, means[i]);
     }
-    probe->named[row] = best;
+    probe->predicted[row] = best;
     person->pictures++;
     person->nearest += isfinite(other) ? other : 0;
     if (person->in_gallery == FACE_PROBE_STRANGER)
         return;
     person->own += means[person->in_gallery];
-    person->right += best == person->in_gallery;
-    probe->right += best == person->in_gallery;
-    probe->asked++;
+    person->correct += best == person->in_gallery;
+    probe->correct += best == person->in_gallery;
+    probe->known++;
 }
 
 static void evaluate_probes(struct face_probe *probe)
@@ -80,7 +83,7 @@ static void evaluate_probes(struct face_probe *probe)
     size_t pairs_count = probe->rows * probe->columns, persons = dataset_persons(probe->probes);
     _cleanup_free_ double *means = mem_calloc(dataset_persons(probe->gallery), sizeof(*means));
     _cleanup_free_ struct metrics_pair *pairs = mem_calloc(pairs_count, sizeof(*pairs));
-    probe->named = mem_calloc(probe->rows, sizeof(*probe->named));
+    probe->predicted = mem_calloc(probe->rows, sizeof(*probe->predicted));
     probe->persons = mem_calloc(persons, sizeof(*probe->persons));
     for (size_t i = 0; i < persons; i++)
         probe->persons[i].in_gallery =
@@ -133,7 +136,7 @@ void face_probe_release(struct face_probe *probe)
 {
     free(probe->row_persons);
     free(probe->column_persons);
-    free(probe->named);
+    free(probe->predicted);
     free(probe->distances);
     free(probe->persons);
     *probe = (struct face_probe){0};
@@ -143,18 +146,18 @@ void face_probe_sentence(const struct face_probe *probe, char *text, size_t size
 {
     int used = snprintf(text, size, "%zu pictures against a gallery of %zu people", probe->rows,
                         dataset_persons(probe->gallery));
-    if (probe->asked && used >= 0 && (size_t)used < size)
-        used +=
-            snprintf(text + used, size - (size_t)used, ": %zu of %zu named right (%.1f %%)",
-                     probe->right, probe->asked, 100 * (double)probe->right / (double)probe->asked);
+    if (probe->known && used >= 0 && (size_t)used < size)
+        used += snprintf(text + used, size - (size_t)used,
+                         ": %zu of %zu recognised correctly (%.1f %%)", probe->correct,
+                         probe->known, 100 * (double)probe->correct / (double)probe->known);
     if (probe->metrics.same && probe->metrics.different && used >= 0 && (size_t)used < size)
-        used +=
-            snprintf(text + used, size - (size_t)used,
-                     "; pair AUC %.4f, at a distance of %.3f %.1f %% of the pairs are right",
-                     probe->metrics.auc, probe->metrics.threshold, 100 * probe->metrics.accuracy);
-    if (probe->asked < probe->rows && used >= 0 && (size_t)used < size)
+        used += snprintf(
+            text + used, size - (size_t)used,
+            "; pair AUC %.4f; a threshold of %.3f classifies %.1f %% of the pairs correctly",
+            probe->metrics.auc, probe->metrics.threshold, 100 * probe->metrics.accuracy);
+    if (probe->known < probe->rows && used >= 0 && (size_t)used < size)
         snprintf(text + used, size - (size_t)used, "; %zu are of people not in the gallery",
-                 probe->rows - probe->asked);
+                 probe->rows - probe->known);
 }
 
 static void add_predictions(struct arena *arena, const struct face_probe *probe, struct json *list)
@@ -168,7 +171,7 @@ static void add_predictions(struct arena *arena, const struct face_probe *probe,
             json_set_string(arena, item, "picture", name);
             json_set_string(arena, item, "person", dataset_person_name(probe->probes, person));
             json_set_string(arena, item, "named",
-                            dataset_person_name(probe->gallery, (size_t)probe->named[row]));
+                            dataset_person_name(probe->gallery, (size_t)probe->predicted[row]));
             json_append(list, item);
         }
 }
@@ -177,11 +180,11 @@ struct json *face_probe_to_json(struct arena *arena, const struct face_probe *pr
 {
     struct json *json = json_object(arena);
     json_set_int(arena, json, "pictures", (int64_t)probe->rows);
-    json_set_int(arena, json, "asked", (int64_t)probe->asked);
-    json_set_int(arena, json, "right", (int64_t)probe->right);
-    if (probe->asked)
+    json_set_int(arena, json, "asked", (int64_t)probe->known);
+    json_set_int(arena, json, "right", (int64_t)probe->correct);
+    if (probe->known)
         json_set(arena, json, "rank1",
-                 json_real(arena, (double)probe->right / (double)probe->asked));
+                 json_real(arena, (double)probe->correct / (double)probe->known));
     if (probe->metrics.same && probe->metrics.different) {
         json_set(arena, json, "auc", json_real(arena, probe->metrics.auc));
         json_set(arena, json, "threshold", json_real(arena, probe->metrics.threshold));
@@ -196,7 +199,7 @@ struct json *face_probe_to_json(struct arena *arena, const struct face_probe *pr
                  json_bool(arena, row->in_gallery != FACE_PROBE_STRANGER));
         json_set_int(arena, person, "pictures", (int64_t)row->pictures);
         if (row->in_gallery != FACE_PROBE_STRANGER) {
-            json_set_int(arena, person, "right", (int64_t)row->right);
+            json_set_int(arena, person, "right", (int64_t)row->correct);
             json_set(arena, person, "ownDistance", json_real(arena, row->own));
         }
         json_set(arena, person, "nearestOther", json_real(arena, row->nearest));

@@ -1,4 +1,4 @@
-/* Draws the results of comparing probes with a gallery: the ROC curve as CSV and SVG, and the
+/* Draws the comparison of probes with a gallery (probe.h): the ROC curve as CSV and SVG, and the
  * distances as a PNG with names and a scale. */
 #include "models/face/probe.h"
 
@@ -24,7 +24,7 @@ void face_probe_roc_svg(const struct face_probe *probe, struct buf *buf)
                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
                "font-family=\"sans-serif\" font-size=\"13\">\n"
                "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
-               "<text x=\"%d\" y=\"24\">Pairs of one person and of two below a distance; AUC "
+               "<text x=\"%d\" y=\"24\">ROC curve over all distance thresholds; AUC "
                "%.4f</text>\n",
                LEFT + SIDE + 30, TOP + SIDE + 60, LEFT, probe->metrics.auc);
     for (int i = 0; i <= 5; i++) {
@@ -36,15 +36,15 @@ void face_probe_roc_svg(const struct face_probe *probe, struct buf *buf)
                    LEFT, TOP + SIDE - along, SIDE, LEFT + along, TOP, SIDE, LEFT + along,
                    TOP + SIDE + 20, i / 5.0, LEFT - 8, TOP + SIDE - along + 4, i / 5.0);
     }
-    buf_printf(
-        buf,
-        "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">taken for one person though they are "
-        "two</text>\n"
-        "<text transform=\"translate(16 %d) rotate(-90)\" text-anchor=\"middle\">pairs of one "
-        "person recognised</text>\n"
-        "<path d=\"M%d %dL%d %d\" stroke=\"#999\" stroke-dasharray=\"4\"/>\n"
-        "<polyline fill=\"none\" stroke=\"#1763b0\" stroke-width=\"2\" points=\"",
-        LEFT + SIDE / 2, TOP + SIDE + 42, TOP + SIDE / 2, LEFT, TOP + SIDE, LEFT + SIDE, TOP);
+    buf_printf(buf,
+               "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">fraction of pairs of two people "
+               "taken for one person</text>\n"
+               "<text transform=\"translate(16 %d) rotate(-90)\" text-anchor=\"middle\">fraction "
+               "of pairs of one person recognised</text>\n"
+               "<path d=\"M%d %dL%d %d\" stroke=\"#999\" stroke-dasharray=\"4\"/>\n"
+               "<polyline fill=\"none\" stroke=\"#1763b0\" stroke-width=\"2\" points=\"",
+               LEFT + SIDE / 2, TOP + SIDE + 42, TOP + SIDE / 2, LEFT, TOP + SIDE, LEFT + SIDE,
+               TOP);
     for (size_t i = 0; i < probe->point_count; i++)
         buf_printf(buf, "%s%.1f,%.1f", i ? " " : "", LEFT + SIDE * probe->points[i].different,
                    TOP + SIDE - SIDE * probe->points[i].same);
@@ -54,17 +54,18 @@ void face_probe_roc_svg(const struct face_probe *probe, struct buf *buf)
 /* ---- The distances */
 
 enum {
-    PIXELS_AIM = 900, /* approximate pixels of the longer side of the matrix of distances */
+    /* Wanted number of pixels of the longer side of the matrix, if it has fewer cells. */
+    PIXELS_AIM = 900,
     CELL_MAX = 16,
-    GLYPH = 2, /* pixels per dot of a letter, which has 3×5 dots */
-    LETTER = 4 * GLYPH,
-    LINE = 6 * GLYPH + 2,
-    LETTERS_MAX = 12, /* letters per name */
+    GLYPH = 2,            /* pixels per dot of a letter; a letter has 3×5 dots */
+    LETTER = 4 * GLYPH,   /* width of a letter and the gap after it */
+    LINE = 6 * GLYPH + 2, /* height of a line of text and the gap after it */
+    LETTERS_MAX = 12,     /* letters per name */
     GAP = 8,
     SCALE_WIDTH = 16,
 };
 
-#define DISTANCE_MAX 2.0f /* largest distance on a sphere of radius 1 */
+#define DISTANCE_MAX 2.0f /* largest distance between two points on a sphere of radius 1 */
 
 struct canvas {
     size_t width, height;
@@ -123,8 +124,8 @@ static size_t longest_name(const struct dataset *people)
     return longest < LETTERS_MAX ? longest : LETTERS_MAX;
 }
 
-/* Returns the pixel position of the cells of each picture. A gap of one pixel separates two
- * persons. The caller frees it. */
+/* Returns the pixel positions of the cells of all pictures, followed by the position of the end. A
+ * gap of one pixel separates two persons. The caller frees the result. */
 static size_t *place_persons(const int *persons, size_t count, size_t start, size_t cell)
 {
     size_t *ret = mem_calloc(count + 1, sizeof(*ret)), at = start;
@@ -137,7 +138,8 @@ static size_t *place_persons(const int *persons, size_t count, size_t start, siz
     return ret;
 }
 
-/* Writes the name of each person beside the middle of the person's pictures, if there is room. */
+/* Writes the name of each person beside the middle of the person's cells. Leaves out a name that
+ * would overlap the previous one. */
 static void put_names(struct canvas *canvas, const struct dataset *people, const size_t *at,
                       size_t edge, bool upward)
 {

@@ -1,4 +1,4 @@
-/* Decides when a face belongs to no person of a gallery; see threshold.h. */
+/* Implements the thresholds and the measurement behind them; see threshold.h. */
 #include "models/face/threshold.h"
 
 #include "base/mem.h"
@@ -7,16 +7,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Limits for measuring a distribution: more people or pictures hardly change it. */
+/* Limits for the measurement of a distribution. More people or pictures hardly change the
+ * result. */
 enum { PEOPLE_MAX = 400, PICTURES_MAX = 8 /* per person */ };
 
-/* The quantiles that are stored, as fractions of the pairs. Most are in the lower tail, where the
- * thresholds are. */
+/* The quantiles that are stored, as fractions of the pairs. Most of them are small, because the
+ * thresholds are small quantiles. */
 static const double PARTS[FACE_STRANGERS_QUANTILES] = {0,    1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3,
                                                        0.01, 0.02, 0.05, 0.1,  0.2,  0.5};
 
-/* The thresholds if there is no measurement: the distances for rates of 0.005, 0.05 and 0.25 with
- * the models for which the default rate was chosen. */
+/* The thresholds without a measurement: the distances for rates of 0.005, 0.05 and 0.25 with the
+ * models for which the default rate was chosen. */
 static const struct face_threshold FIXED = {0.55, 0.7, 0.85, FACE_THRESHOLD_DEFAULT};
 
 static int by_distance(const void *a, const void *b)
@@ -38,13 +39,13 @@ struct face_strangers face_strangers_of(double *distances, size_t pairs, size_t 
     return strangers;
 }
 
-/* Returns the stride that selects at most `most` of `count` elements. */
-static size_t stride_of(size_t count, size_t most)
+/* Returns the smallest stride that selects at most `limit` of `count` elements. */
+static size_t stride_of(size_t count, size_t limit)
 {
-    return (count + most - 1) / most;
+    return (count + limit - 1) / limit;
 }
 
-/* The mean distance of a picture to the pictures of a person. */
+/* Returns the mean distance from a picture to the pictures of a person. */
 static double mean_distance(const float *picture, const float *others, size_t count,
                             size_t dimensions)
 {
@@ -115,9 +116,9 @@ struct face_strangers face_strangers_from_json(const struct json *json)
     return strangers;
 }
 
-/* Returns the fraction of pairs below a threshold at which a fraction `rate` of strangers is
- * accepted. A stranger is accepted if the distance to at least one of `people` people is below the
- * threshold. */
+/* Returns the quantile of the threshold at which a fraction `rate` of strangers is accepted: the
+ * fraction of the pairs that lie below it. A stranger is accepted if the distance to at least one
+ * of `people` people is below the threshold. */
 static double part_of_pairs(double rate, size_t people)
 {
     return 1 - pow(1 - fmin(rate, 0.5), 1 / (double)(people ? people : 1));

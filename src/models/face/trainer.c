@@ -1,4 +1,4 @@
-/* One worker's part of training a face model; see trainer.h. */
+/* Implements one worker's part of training a face model; see trainer.h. */
 #include "models/face/trainer.h"
 
 #include "base/mem.h"
@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Pictures per part of the batch: enough for the smallest pictures to fill the kernels' tiles. */
+/* The number of pictures per part of the batch: enough to fill the kernels' tiles even with the
+ * smallest pictures. */
 enum { PART = 8 };
 
 /* The floats that are summed over the workers together with the gradients. A worker sets TAIL_STOP
@@ -20,15 +21,15 @@ struct face_trainer {
     struct face_model *model;
     struct optimizer *optimizer;
     struct team *team;
-    int first, count; /* this worker's share: position in the batch, and number of pictures */
-    int rows;         /* rows per worker in the gather: the size of the largest share */
-    float *own;       /* `rows` embeddings of this worker */
-    float *gathered;  /* workers × rows embeddings; the first `batch` of them are the batch */
-    float *d_gathered;
+    int first, count;  /* this worker's share: position in the batch, and number of pictures */
+    int rows;          /* embeddings per worker in `gathered`: the size of the largest share */
+    float *embeddings; /* `rows` embeddings of this worker, of which the first `count` are used */
+    float *gathered;   /* workers × rows embeddings; the first `batch` of them are the batch */
+    float *d_gathered; /* gradient of the loss for `gathered` */
 };
 
-/* The first workers have full shares, so that the gathered rows are the batch in order, without
- * gaps. */
+/* Sets this worker's share of the batch. The first workers have full shares, so that the gathered
+ * embeddings are the batch in order, without gaps. */
 static int face_trainer_take_share(struct face_trainer *trainer, struct err *err)
 {
     int workers = trainer->options.reducer->size, rank = trainer->options.reducer->rank;
@@ -43,11 +44,11 @@ static int face_trainer_take_share(struct face_trainer *trainer, struct err *err
         batch - trainer->first < trainer->rows ? batch - trainer->first : trainer->rows;
     size_t dimensions = face_model_dimensions(trainer->model);
     size_t rows = (size_t)trainer->rows, all = (size_t)workers * rows;
-    trainer->own = mem_realloc(trainer->own, rows * dimensions * sizeof(float));
+    trainer->embeddings = mem_realloc(trainer->embeddings, rows * dimensions * sizeof(float));
     trainer->gathered = mem_realloc(trainer->gathered, all * dimensions * sizeof(float));
     trainer->d_gathered = mem_realloc(trainer->d_gathered, all * dimensions * sizeof(float));
-    memset(trainer->own, 0,
-           rows * dimensions * sizeof(float)); /* clears the unused rows of a short share */
+    memset(trainer->embeddings, 0,
+           rows * dimensions * sizeof(float)); /* clears the unused embeddings of a short share */
     return 0;
 }
 
@@ -56,7 +57,7 @@ int face_trainer_new(const struct face_trainer_options *options, struct face_mod
 {
     int batch = options->batch;
     if (batch > TRIPLET_BATCH_MAX)
-        return err_set(err, ERR_INVALID, "a batch of %d pictures is larger than %d", batch,
+        return err_set(err, ERR_INVALID, "the batch has %d pictures, but the limit is %d", batch,
                        TRIPLET_BATCH_MAX);
     _cleanup_(cleanup_face_trainer) struct face_trainer *trainer = mem_zalloc(sizeof(*trainer));
     struct params *params = face_model_params(model);
@@ -86,7 +87,7 @@ struct face_trainer *face_trainer_free(struct face_trainer *trainer)
         return NULL;
     team_free(trainer->team);
     optimizer_free(trainer->optimizer);
-    free(trainer->own);
+    free(trainer->embeddings);
     free(trainer->gathered);
     free(trainer->d_gathered);
     free(trainer);
@@ -106,7 +107,7 @@ float *face_trainer_learned(struct face_trainer *trainer, size_t *ret_count)
 int face_trainer_regroup(struct face_trainer *trainer, struct err *err)
 {
     int result = face_trainer_take_share(trainer, err);
-    return result < 0 ? result : team_share(&trainer->team, trainer->count, trainer->rows, err);
+    return result < 0 ? result : team_set_share(&trainer->team, trainer->count, trainer->rows, err);
 }
 
 void face_trainer_share(const struct face_trainer *trainer, int *ret_first, int *ret_count)
@@ -121,27 +122,28 @@ int face_trainer_step(struct face_trainer *trainer, uint64_t step, const float *
     struct reducer *reducer = trainer->options.reducer;
     struct params *params = face_model_params(trainer->model);
     int dimensions = (int)face_model_dimensions(trainer->model);
-    float wanted = reducer_join_requested(reducer); /* must be called before any sum is begun */
+    float join_requested =
+        reducer_join_requested(reducer); /* must be called before any sum is begun */
     struct layer_draw draw = {.step = step, .position = (uint64_t)trainer->first};
-    int result = team_forward(trainer->team, pictures, &draw, trainer->own, err);
+    int result = team_forward(trainer->team, pictures, &draw, trainer->embeddings, err);
     if (result == 0)
         result =
-            reducer->allgather(reducer, trainer->own, (size_t)trainer->rows * (size_t)dimensions,
-                               trainer->gathered, err);
+            reducer->allgather(reducer, trainer->embeddings,
+                               (size_t)trainer->rows * (size_t)dimensions, trainer->gathered, err);
     if (result < 0)
         return result;
     struct triplet_result loss =
         loss_triplet(&trainer->options.triplet, trainer->gathered, labels, trainer->options.batch,
                      dimensions, trainer->d_gathered);
     if (!isfinite(loss.loss)) /* the loss is equal on all workers, so all fail here */
-        return err_set(err, ERR_INVALID, "the loss is not a number any more");
+        return err_set(err, ERR_INVALID, "the loss is nan or infinite");
     result = team_backward(trainer->team,
                            trainer->d_gathered + (size_t)trainer->first * (size_t)dimensions, err);
     if (result < 0)
         return result;
     float *tail = params->gradients + params->floats;
     tail[TAIL_STOP] = stop ? 1 : 0;
-    tail[TAIL_JOIN_REQUESTED] = wanted;
+    tail[TAIL_JOIN_REQUESTED] = join_requested;
     result = team_reduce(trainer->team, err);
     if (result < 0)
         return result;

@@ -1,4 +1,4 @@
-/* Computes one batch of the recommender; see batch.h. */
+/* Implements the computation of one batch of the recommender; see batch.h. */
 #include "models/recommender/batch.h"
 
 #include "base/mem.h"
@@ -25,8 +25,8 @@ int recommender_batch_new(const struct recommender_config *config, int capacity,
     _cleanup_(cleanup_recommender_batch) struct recommender_batch *batch =
         mem_zalloc(sizeof(*batch));
     if (capacity < 1 || capacity > RECOMMENDER_BATCH_MAX)
-        return err_set(err, ERR_INVALID, "a batch of %d samples is not in 1 … %d", capacity,
-                       RECOMMENDER_BATCH_MAX);
+        return err_set(err, ERR_INVALID, "the batch has %d samples, but must have 1 to %d",
+                       capacity, RECOMMENDER_BATCH_MAX);
     batch->config = *config;
     batch->capacity = capacity;
     batch->params = params_new();
@@ -88,8 +88,8 @@ void recommender_batch_initialise(struct recommender_batch *batch, uint64_t seed
     recommender_batch_changed(batch);
 }
 
-/* Returns the embeddings of the rows, one after another. In the MLP a row is only an embedding, so
- * no copy is needed. */
+/* Returns the embeddings of the rows, one after another: the input of the network. In the MLP a row
+ * is only an embedding, so `rows` is returned without a copy. */
 static const float *gather_inputs(struct recommender_batch *batch, const float *rows, int n)
 {
     size_t dimensions = (size_t)batch->config.dimensions;
@@ -101,6 +101,7 @@ static const float *gather_inputs(struct recommender_batch *batch, const float *
     return batch->input;
 }
 
+/* Runs the forward pass. DeepFM adds the weights of user and item to the output of the network. */
 static void forward_batch(struct recommender_batch *batch, const float *rows, int n,
                           float *ret_scores)
 {
@@ -132,8 +133,8 @@ double recommender_loss(enum recommender_label label, float score, float rating,
     return loss_sigmoid(score, rating >= RECOMMENDER_LIKED, ret_d_score);
 }
 
-/* Sets the gradients of the rows. A row is the weight of an id, which is added to the score, and
- * the embedding of the id. */
+/* Sets the gradients of the rows of DeepFM. A row has the weight of an id, which is added to the
+ * score, and then the embedding of the id. */
 static void spread_gradients(const struct recommender_batch *batch, int n, float *d_rows)
 {
     size_t dimensions = (size_t)batch->config.dimensions;
@@ -144,8 +145,8 @@ static void spread_gradients(const struct recommender_batch *batch, int n, float
     }
 }
 
-double recommender_batch_learn(struct recommender_batch *batch, const float *rows,
-                               const float *ratings, int n, float *ret_d_rows)
+double recommender_batch_gradients(struct recommender_batch *batch, const float *rows,
+                                   const float *ratings, int n, float *ret_d_rows)
 {
     double loss = 0;
     forward_batch(batch, rows, n, batch->scores);
@@ -154,11 +155,12 @@ double recommender_batch_learn(struct recommender_batch *batch, const float *row
                                  &batch->d_scores[i]);
         batch->d_scores[i] /= (float)n;
     }
-    bool plain = batch->config.kind == RECOMMENDER_MLP;
+    bool rows_are_embeddings = batch->config.kind == RECOMMENDER_MLP;
     params_clear_gradients(batch->params);
     network_backward_to_input(batch->network, batch->tape, batch->workspace, batch->d_scores,
-                              batch->params->gradients, plain ? ret_d_rows : batch->d_input);
-    if (!plain)
+                              batch->params->gradients,
+                              rows_are_embeddings ? ret_d_rows : batch->d_input);
+    if (!rows_are_embeddings)
         spread_gradients(batch, n, ret_d_rows);
     return loss / n;
 }

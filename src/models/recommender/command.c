@@ -1,5 +1,6 @@
-/* The recommender's entry in the table of models: how `trainer fit recommender` reads its options
- * and its ratings, trains (alone, or with parameter servers) and reports. */
+/* Implements the recommender's row in the table of models (RECOMMENDER_MODEL): how `trainer fit
+ * recommender` reads its options and its ratings, trains (alone, or with parameter servers) and
+ * reports the result. `trainer fit` calls these functions; see train/run/model.h. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "models/recommender/fit.h"
@@ -14,6 +15,7 @@ struct recommender_values {
 };
 FIT_VALUES_FIRST(struct recommender_values);
 
+/* One run of `trainer fit recommender`. */
 struct recommender_command {
     struct model_run run;
     struct recommender_fit_options options;
@@ -81,8 +83,8 @@ static int recommender_command_open(struct model_run *run, struct err *err)
     return ratings_open(data, &recommender_command_of(run)->ratings, err);
 }
 
-/* A run may only be resumed with the same data: with other data the test ratings may include
- * ratings that the model was trained on. */
+/* Adds the data to the terms, because a run may only be resumed with the same data: with other data
+ * the test ratings may include ratings that the model was trained on. */
 static void recommender_command_terms(const struct model_run *run, struct fit_terms *terms)
 {
     const struct recommender_command *command = recommender_command_of_const(run);
@@ -96,7 +98,7 @@ static void recommender_command_terms(const struct model_run *run, struct fit_te
 static size_t recommender_command_numbers(const struct model_run *run, bool data,
                                           uint64_t ret[MODEL_NUMBERS_MAX])
 {
-    (void)data; /* the servers do not have the data */
+    (void)data; /* the numbers never include the data, because the servers do not have it */
     return recommender_fit_numbers(&recommender_command_of_const(run)->options, ret);
 }
 
@@ -121,10 +123,10 @@ static bool recommender_command_report(const struct model_run *run, struct arena
     const struct recommender_fit_result *result = &recommender_command_of_const(run)->result;
     char path[4096] = "", sentence[512];
     json_set_int(arena, line, "steps", (int64_t)result->steps);
-    json_set_int(arena, line, "ownSteps", (int64_t)result->own);
+    json_set_int(arena, line, "ownSteps", (int64_t)result->own_steps);
     if (tf_config_workers(run->cluster) > 1)
-        buf_printf(text, "this worker did %llu of %llu batches\n", (unsigned long long)result->own,
-                   (unsigned long long)result->steps);
+        buf_printf(text, "this worker did %llu of %llu batches\n",
+                   (unsigned long long)result->own_steps, (unsigned long long)result->steps);
     if (result->evaluated) {
         json_set(arena, line, "test", recommender_eval_to_json(arena, &result->eval));
         recommender_eval_sentence(&result->eval, sentence, sizeof(sentence));
@@ -280,7 +282,7 @@ const struct model RECOMMENDER_MODEL = {
                         "trainer fit recommender --data ratings.csv --kind mlp --buckets 1000",
             .options = RECOMMENDER_OPTIONS,
             .values_size = sizeof(struct recommender_values),
-            .narrates = true,
+            .output_is_progress = true,
         },
     .unit = "ratings",
     .modes = MODEL_TRAINS_WITH_SERVERS,

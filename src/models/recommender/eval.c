@@ -1,4 +1,4 @@
-/* Evaluates a recommender; see eval.h. */
+/* Implements the evaluation of a recommender; see eval.h. */
 #include "models/recommender/eval.h"
 
 #include "base/mem.h"
@@ -21,7 +21,7 @@ int recommender_eval_run(struct recommender_batch *batch, const struct recommend
     _cleanup_free_ int64_t *ids = mem_calloc(fields * part, sizeof(*ids));
     _cleanup_free_ float *truth = mem_calloc(part, sizeof(*truth));
     _cleanup_free_ float *rows =
-        mem_calloc(fields * part * (size_t)recommender_row(config), sizeof(*rows));
+        mem_calloc(fields * part * (size_t)recommender_row_floats(config), sizeof(*rows));
     struct recommender_eval eval = {.count = count};
     double loss = 0;
     int result = ps_dense_pull(client, recommender_batch_params(batch)->values, err);

@@ -1,6 +1,6 @@
 /* Measures the quality of a recommender on ratings it was not trained on: whether liked items score
- * higher than others (AUC), and the error of predicted ratings. Called on the chief when all
- * workers are done. */
+ * higher than others (AUC), and the error of predicted ratings. Called in the process that writes
+ * the model, after the last batch of all workers. */
 #ifndef TRAINYARD_MODELS_RECOMMENDER_EVAL_H
 #define TRAINYARD_MODELS_RECOMMENDER_EVAL_H
 
@@ -9,17 +9,19 @@
 
 struct recommender_eval {
     size_t count, liked; /* number of ratings, and of ratings that count as liked */
-    double auc;          /* exact; ties count half */
-    double loss;         /* mean loss */
-    double rmse;         /* root mean square error if the rating itself is predicted; else 0 */
+    double auc;  /* probability that a liked item scores higher than another; ties count half */
+    double loss; /* mean loss */
+    double rmse; /* root mean square error if the model predicts ratings; else 0 */
 };
 
-/* Evaluates the current rows and dense parameters of the servers on the ratings at `positions`. */
+/* Evaluates the current variables of `client` on the ratings at `positions`. Replaces the dense
+ * parameters of `batch` by the current values. */
 int recommender_eval_run(struct recommender_batch *batch, const struct recommender_config *config,
                          struct ps_client *client, int table, const struct ratings *ratings,
                          const size_t *positions, size_t count, struct recommender_eval *ret,
                          struct err *err);
 
+/* Writes the result as one line of text. */
 void recommender_eval_sentence(const struct recommender_eval *eval, char *text, size_t size);
 struct json *recommender_eval_to_json(struct arena *arena, const struct recommender_eval *eval);
 

@@ -1,4 +1,5 @@
-/* Trains a recommender; see fit.h. */
+/* Implements the training of a recommender with parameter servers, and the parts that training in
+ * one process shares; see fit.h and fit_internal.h. */
 #include "models/recommender/fit_internal.h"
 
 #include "base/mem.h"
@@ -24,7 +25,7 @@ static void recommender_fit_release(struct recommender_run *fit)
     ratings_split_release(&fit->split);
     free(fit->order);
     free(fit->ids);
-    free(fit->truth);
+    free(fit->batch_ratings);
     free(fit->rows);
     free(fit->d_rows);
 }
@@ -68,7 +69,7 @@ static int check_options(const struct recommender_fit_options *options, struct e
     return 0;
 }
 
-/* Returns the mean rating, or the fraction of ratings that count as liked. */
+/* Returns the mean of the training ratings, or the fraction of them that count as liked. */
 static double mean_label(const struct recommender_run *fit)
 {
     double sum = 0;
@@ -90,15 +91,17 @@ static int recommender_fit_start(struct recommender_run *fit, struct err *err)
         return result;
     ratings_split_draw(fit->ratings, options->fit.seed, options->test_percent, &fit->split);
     if (fit->split.train_count == 0)
-        return err_set(err, ERR_INVALID, "none of %zu ratings is left to train on",
+        return err_set(err, ERR_INVALID,
+                       "no rating is left to train on, out of %zu: use more ratings, or a lower "
+                       "--test-percent",
                        fit->ratings->count);
-    size_t n = (size_t)options->batch, row = (size_t)recommender_row(&options->model);
+    size_t n = (size_t)options->batch, row = (size_t)recommender_row_floats(&options->model);
     fit->order = mem_calloc(fit->split.train_count, sizeof(*fit->order));
     fit->epoch = UINT64_MAX;
-    fit->in_epoch = (fit->split.train_count + n - 1) / n;
-    fit->steps = options->epochs * fit->in_epoch;
+    fit->epoch_batches = (fit->split.train_count + n - 1) / n;
+    fit->steps = options->epochs * fit->epoch_batches;
     fit->ids = mem_calloc(RECOMMENDER_FIELDS * n, sizeof(*fit->ids));
-    fit->truth = mem_calloc(n, sizeof(*fit->truth));
+    fit->batch_ratings = mem_calloc(n, sizeof(*fit->batch_ratings));
     fit->rows = mem_calloc(RECOMMENDER_FIELDS * n * row, sizeof(*fit->rows));
     fit->d_rows = mem_calloc(RECOMMENDER_FIELDS * n * row, sizeof(*fit->d_rows));
     recommender_batch_initialise(fit->batch, options->fit.seed, mean_label(fit));
@@ -121,8 +124,8 @@ static int recommender_fit_start(struct recommender_run *fit, struct err *err)
  * number. The order of an epoch depends only on the seed and on the number of the epoch. */
 static size_t batch_positions(struct recommender_run *fit, uint64_t step, const size_t **ret)
 {
-    uint64_t epoch = step / fit->in_epoch;
-    size_t first = (size_t)(step % fit->in_epoch) * (size_t)fit->options->batch;
+    uint64_t epoch = step / fit->epoch_batches;
+    size_t first = (size_t)(step % fit->epoch_batches) * (size_t)fit->options->batch;
     size_t count = fit->split.train_count, left = count - first;
     if (epoch != fit->epoch) {
         dataset_shuffle(fit->options->fit.seed, epoch, count, fit->order);
@@ -142,21 +145,22 @@ int recommender_run_batch(struct recommender_run *fit, uint64_t step, double *re
     struct params *dense = recommender_batch_params(fit->batch);
     const size_t *positions;
     size_t n = batch_positions(fit, step, &positions), ids = RECOMMENDER_FIELDS * n;
-    recommender_gather(&options->model, fit->ratings, positions, n, fit->ids, fit->truth);
+    recommender_gather(&options->model, fit->ratings, positions, n, fit->ids, fit->batch_ratings);
     int result = ps_dense_pull(client, dense->values, err);
     if (result == 0)
         result = ps_rows_pull(client, fit->table, fit->ids, ids, fit->rows, err);
     if (result < 0)
         return result;
     recommender_batch_changed(fit->batch);
-    *ret_loss = recommender_batch_learn(fit->batch, fit->rows, fit->truth, (int)n, fit->d_rows);
+    *ret_loss =
+        recommender_batch_gradients(fit->batch, fit->rows, fit->batch_ratings, (int)n, fit->d_rows);
     result = ps_rows_push(client, fit->table, fit->ids, ids, fit->d_rows, options->rate, err);
     if (result == 0)
         result = ps_dense_push(client, dense->gradients, options->rate, err);
     return result;
 }
 
-static bool is_stop_asked(const struct recommender_run *fit)
+static bool is_stop_requested(const struct recommender_run *fit)
 {
     return fit->options->fit.stop && *fit->options->fit.stop;
 }
@@ -173,13 +177,14 @@ static void show_batch(struct recommender_run *fit, uint64_t taken, double loss)
     fit->shown = taken;
 }
 
-/* Takes batches until none is left. */
+/* Takes batches from the counter until none is left or a stop is requested. At the end waits until
+ * the servers have applied all gradients of this worker. */
 static int run_batches(struct recommender_run *fit, struct recommender_fit_result *outcome,
                        struct err *err)
 {
     for (;;) {
         uint64_t taken;
-        if (is_stop_asked(fit)) {
+        if (is_stop_requested(fit)) {
             outcome->stopped = true;
             return 0;
         }
@@ -191,7 +196,7 @@ static int run_batches(struct recommender_run *fit, struct recommender_fit_resul
         result = recommender_run_batch(fit, taken - 1, &outcome->loss, err);
         if (result < 0)
             return err_wrap(err, "batch %llu", (unsigned long long)taken);
-        outcome->own++;
+        outcome->own_steps++;
         outcome->steps = taken;
         show_batch(fit, taken, outcome->loss);
     }
@@ -199,13 +204,13 @@ static int run_batches(struct recommender_run *fit, struct recommender_fit_resul
     return ps_flush(fit->cluster->client, err);
 }
 
-/* Waits, on the chief, until all workers have reported that they are done. If a server has
- * restarted with an older batch counter, the chief computes the missing batches. */
+/* Waits until all workers have reported that they have finished. Called on the chief. If a server
+ * has restarted with an older batch counter, the chief computes the missing batches. */
 static int wait_for_others(struct recommender_run *fit, struct recommender_fit_result *outcome,
                            struct err *err)
 {
     struct ps_client *client = fit->cluster->client;
-    int64_t told = moment_monotonic_ms();
+    int64_t reported_ms = moment_monotonic_ms();
     for (;;) {
         uint64_t done, taken;
         int result = ps_count(client, PS_COUNTER_DONE, 0, &done, err);
@@ -215,12 +220,12 @@ static int wait_for_others(struct recommender_run *fit, struct recommender_fit_r
             result = run_batches(fit, outcome, err);
         if (result < 0 || outcome->stopped || done >= fit->cluster->workers)
             return result;
-        if (is_stop_asked(fit)) {
+        if (is_stop_requested(fit)) {
             outcome->stopped = true;
             return 0;
         }
-        if (moment_monotonic_ms() - told >= WAIT_REPORT_MS) {
-            told = moment_monotonic_ms();
+        if (moment_monotonic_ms() - reported_ms >= WAIT_REPORT_MS) {
+            reported_ms = moment_monotonic_ms();
             run_log_note(fit->log, "waiting",
                          "waiting for %zu of %zu workers to finish their last batch",
                          fit->cluster->workers - (size_t)done, fit->cluster->workers);
@@ -245,7 +250,7 @@ static int recommender_fit_write(struct recommender_run *fit,
     int result = file_make_dirs(options->fit.model_dir, 0755, err);
     if (result == 0)
         result = recommender_rows_collect(fit->cluster->client, fit->table,
-                                          recommender_row(&options->model), &rows, err);
+                                          recommender_row_floats(&options->model), &rows, err);
     if (result == 0)
         result = recommender_model_write(path, &options->model,
                                          recommender_batch_params(fit->batch), &rows, &info, err);
@@ -271,14 +276,16 @@ int recommender_run_conclude(struct recommender_run *fit, struct recommender_fit
     return result;
 }
 
+/* Creates the log. Every worker shows its progress; only the chief writes files. */
 static void make_log(struct recommender_run *fit)
 {
     const struct recommender_fit_options *options = fit->options;
-    fit->log = run_log_new(&options->fit.log,
-                           &(struct run_log_subject){.model = RECOMMENDER_MODEL.command.name,
-                                                     .directory = options->fit.model_dir,
-                                                     .unit = RECOMMENDER_MODEL.unit,
-                                                     .steps_per_epoch = (double)fit->in_epoch});
+    fit->log =
+        run_log_new(&options->fit.log,
+                    &(struct run_log_subject){.model = RECOMMENDER_MODEL.command.name,
+                                              .directory = options->fit.model_dir,
+                                              .unit = RECOMMENDER_MODEL.unit,
+                                              .steps_per_epoch = (double)fit->epoch_batches});
     run_log_set_role(fit->log, true, fit->cluster->chief);
 }
 
@@ -306,14 +313,15 @@ static void show_start(struct recommender_run *fit, uint64_t first)
         recommender_run_sentence(fit, text, sizeof(text));
         run_log_note(fit->log, "start", "%s", text);
     }
-    /* The note is left out if other workers did only a few batches while this worker started. */
+    /* The note is left out if the other workers did only a few batches while this worker
+     * started. */
     if (first > 4 * fit->cluster->workers)
         run_log_note(fit->log, "joined", "%llu of %llu batches are done already",
                      (unsigned long long)first, (unsigned long long)fit->steps);
 }
 
-/* Trains with servers: takes batches until none is left. The chief then evaluates and writes the
- * model. */
+/* Trains with servers: takes batches until none is left. On the chief, then waits for the other
+ * workers, evaluates the model and writes it. */
 static int run_with_servers(struct recommender_run *fit, struct recommender_fit_result *outcome,
                             struct err *err)
 {
@@ -326,13 +334,14 @@ static int run_with_servers(struct recommender_run *fit, struct recommender_fit_
     result = run_batches(fit, outcome, err);
     if (result == 0 && !outcome->stopped)
         result = ps_count(client, PS_COUNTER_DONE, 1, &done, err);
-    /* After a restart the servers must still know that all batches are done. */
+    /* The servers save the counters, so that they know after a restart which batches and workers
+     * are done. */
     if (result == 0)
         result = ps_save(client, err);
     if (result == 0 && !outcome->stopped && fit->cluster->chief)
         result = wait_for_others(fit, outcome, err);
     if (result == 0 && !outcome->stopped && fit->cluster->chief) {
-        if (fit->shown < fit->steps && outcome->own > 0)
+        if (fit->shown < fit->steps && outcome->own_steps > 0)
             show_batch(fit, fit->steps, outcome->loss);
         result = recommender_run_conclude(fit, outcome, err);
     }
@@ -355,7 +364,7 @@ int recommender_fit(const struct recommender_fit_options *options, const struct 
     if (result == 0)
         result = alone ? recommender_run_alone(&fit, &outcome, err)
                        : run_with_servers(&fit, &outcome, err);
-    if (result == -ERR_CANCELED && is_stop_asked(&fit)) { /* the servers were stopped, too */
+    if (result == -ERR_CANCELED && is_stop_requested(&fit)) { /* the servers were stopped, too */
         outcome.stopped = true;
         result = 0;
     }

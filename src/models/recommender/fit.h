@@ -1,10 +1,15 @@
-/* Trains a recommender with parameter servers. Every worker calls it with the same options and its
- * own client. No worker waits for another before the last batch. The seed decides the sequence of
- * batches. A counter on the servers is the number of the next batch, and each worker takes a batch
- * when it is ready. A slow worker therefore computes fewer batches. A worker that dies leaves one
- * batch undone. A restarted worker takes the next batch. When no batch is left, the chief waits for
- * the other workers, evaluates the model and writes it. A single process without servers computes
- * the same batches in order and writes checkpoints, from which the run can be resumed. */
+/* Trains a recommender, with parameter servers or in a single process. `trainer fit recommender`
+ * calls recommender_fit().
+ *
+ * With servers, every worker calls it with the same options and its own client. No worker waits for
+ * another before the last batch. The seed decides the sequence of batches. A counter on the servers
+ * is the number of batches that workers have taken, and each worker takes the next batch when it is
+ * ready. A slow worker therefore computes fewer batches. A batch that a worker had taken when it
+ * died is not computed again. A restarted worker takes the next batch. When no batch is left, the
+ * chief waits for the other workers, evaluates the model and writes it.
+ *
+ * A single process without servers computes the same batches in order and writes checkpoints, from
+ * which the run can be resumed. */
 #ifndef TRAINYARD_MODELS_RECOMMENDER_FIT_H
 #define TRAINYARD_MODELS_RECOMMENDER_FIT_H
 
@@ -18,13 +23,13 @@ struct recommender_fit_options {
     struct fit_options fit;
     struct recommender_config model;
     uint64_t epochs;
-    int batch;              /* ratings per batch */
-    int test_percent;       /* percentage of the ratings that are kept out of training */
-    float rate;             /* learning rate of Adagrad */
-    float accumulator;      /* initial sums of squares in Adagrad, for the dense parameters */
-    float accumulator_rows; /* initial sums of squares in Adagrad, for the rows, whose gradients are
-                               smaller */
-    float range;            /* new rows have values from -range to range */
+    int batch;         /* ratings per batch */
+    int test_percent;  /* percentage of the ratings that are kept out of training */
+    float rate;        /* learning rate of Adagrad */
+    float accumulator; /* initial sums of squares in Adagrad, for the dense parameters */
+    /* Initial sums of squares in Adagrad, for the rows, whose gradients are smaller. */
+    float accumulator_rows;
+    float range; /* new rows have values from -range to range */
 };
 
 #define RECOMMENDER_FIT_DEFAULT                                                                    \
@@ -48,12 +53,15 @@ struct recommender_fit_cluster {
 };
 
 struct recommender_fit_result {
-    uint64_t steps, own; /* number of batches of all workers, and of this worker in this run */
-    bool stopped;
-    double loss;    /* loss of the last batch */
-    bool evaluated; /* whether `eval` is set; only on the chief, at the end of a complete run */
+    /* Number of batches that all workers have taken, as far as this worker knows, and number of
+     * batches that this worker has computed in this run. */
+    uint64_t steps, own_steps;
+    bool stopped;   /* stopped before the last batch */
+    double loss;    /* loss of the last batch of this worker; 0 if it had none */
+    bool evaluated; /* Whether `eval` is set. It is set only in the process that writes the model,
+                       at the end of a complete run with test ratings. */
     struct recommender_eval eval;
-    size_t rows; /* number of rows written into the model */
+    size_t rows; /* number of rows in the model file; 0 if this process has not written it */
 };
 
 /* Sets the numbers that must be equal in all processes: the model's shape and every option that
@@ -64,12 +72,12 @@ size_t recommender_fit_numbers(const struct recommender_fit_options *options,
 extern const struct model RECOMMENDER_MODEL;           /* for the table of models */
 extern const struct model_steps RECOMMENDER_FIT_STEPS; /* steps of a process without servers */
 
-/* Trains until no batch is left, or until the run is stopped. `ret` does not change on failure. */
+/* Trains until no batch is left, or until the run is stopped. *ret does not change on failure. */
 int recommender_fit(const struct recommender_fit_options *options, const struct ratings *ratings,
                     const struct recommender_fit_cluster *cluster,
                     struct recommender_fit_result *ret, struct err *err);
 
-/* The path of the final model: "DIR/recommender.model". */
+/* Writes the path of the final model: "DIR/recommender.model". */
 void recommender_fit_model_path(const char *model_dir, char *path, size_t size);
 
 #endif

@@ -1,7 +1,8 @@
-/* Trains a recommender in one process; see fit_internal.h. The ids of all rows are known before the
- * first batch. A checkpoint has the rows and the dense parameters as its parameters, and the sums
- * of Adagrad as its optimizer slots. The synchronous loop can therefore train this model like any
- * other. The client itself holds the variables instead of servers. They are copied only for a
+/* Implements the training of a recommender in one process; see fit_internal.h. The client holds the
+ * variables in its own memory instead of on servers. The ids of all rows are known before the first
+ * batch, so a checkpoint can have the usual form: the dense parameters and the rows are its
+ * parameters, and the sums of Adagrad are its optimizer slots. The synchronous loop can therefore
+ * train this model like any other. The variables are copied from the client only for a
  * checkpoint. */
 #include "base/mem.h"
 #include "base/vec.h"
@@ -10,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+/* The state of a run in one process. */
 struct alone {
     struct recommender_run *run;
     VEC(int64_t) ids; /* the ids of all rows, in the order of the checkpoint */
@@ -18,7 +20,7 @@ struct alone {
     struct err problem; /* an error of alone_changed(), which cannot return it */
 };
 
-enum { DENSE, ROWS };
+enum { DENSE, ROWS }; /* positions of the entries in `params` */
 
 static void alone_release(struct alone *alone)
 {
@@ -27,15 +29,15 @@ static void alone_release(struct alone *alone)
     alone->optimizer = optimizer_free(alone->optimizer);
 }
 
-static void alone_note_row(void *context, int64_t id, const float *row)
+static void alone_add_id(void *context, int64_t id, const float *row)
 {
     struct alone *alone = context;
     (void)row;
     vec_push(&alone->ids, id);
 }
 
-/* Creates all rows, in the order in which their ids occur in the ratings. A push of zeros creates a
- * row with its initial values. */
+/* Creates a row for every user and item of the training ratings. A push of zeros creates a row with
+ * its initial values. Then lists the ids of all rows. */
 static int alone_make_rows(struct alone *alone, struct err *err)
 {
     struct recommender_run *run = alone->run;
@@ -43,13 +45,13 @@ static int alone_make_rows(struct alone *alone, struct err *err)
     for (size_t at = 0; at < count; at += part) {
         size_t now = count - at < part ? count - at : part;
         recommender_gather(&run->options->model, run->ratings, run->split.train + at, now, run->ids,
-                           run->truth);
+                           run->batch_ratings);
         int result = ps_rows_push(run->cluster->client, run->table, run->ids,
                                   RECOMMENDER_FIELDS * now, run->d_rows, 0, err);
         if (result < 0)
             return result;
     }
-    return ps_rows_scan(run->cluster->client, run->table, alone_note_row, alone, err);
+    return ps_rows_scan(run->cluster->client, run->table, alone_add_id, alone, err);
 }
 
 static int alone_collect(void *context, struct err *err)
@@ -58,12 +60,11 @@ static int alone_collect(void *context, struct err *err)
     struct ps_client *client = alone->run->cluster->client;
     const struct params *params = alone->params;
     float *slots = alone->optimizer->slots;
-    int result = ps_dense_take(client, params_value(params, DENSE),
-                               slots + params->entries[DENSE].offset, err);
+    int result = ps_dense_get(client, params_value(params, DENSE),
+                              slots + params->entries[DENSE].offset, err);
     if (result == 0 && alone->ids.count)
-        result =
-            ps_rows_take(client, alone->run->table, alone->ids.items, alone->ids.count,
-                         params_value(params, ROWS), slots + params->entries[ROWS].offset, err);
+        result = ps_rows_get(client, alone->run->table, alone->ids.items, alone->ids.count,
+                             params_value(params, ROWS), slots + params->entries[ROWS].offset, err);
     return result;
 }
 
@@ -81,12 +82,13 @@ static void alone_changed(void *context)
                           &alone->problem);
 }
 
-/* Without a model directory there are no checkpoints, so no rows are collected, and the limit of
- * checkpoint parameters does not apply. */
+/* Creates the parameters and the optimizer of the checkpoints. Without a model directory there are
+ * no checkpoints, so no rows are created in advance, and the limit of checkpoint parameters does
+ * not apply. */
 static int alone_make_params(struct alone *alone, struct err *err)
 {
     struct recommender_run *run = alone->run;
-    size_t row = (size_t)recommender_row(&run->options->model);
+    size_t row = (size_t)recommender_row_floats(&run->options->model);
     int result = run->options->fit.model_dir ? alone_make_rows(alone, err) : 0;
     if (result < 0)
         return result;
@@ -162,7 +164,7 @@ int recommender_run_alone(struct recommender_run *run, struct recommender_fit_re
     if (result < 0)
         return result;
     outcome->steps = done.last;
-    outcome->own = done.last - done.first;
+    outcome->own_steps = done.last - done.first;
     outcome->stopped = done.stopped;
     outcome->loss = done.loss;
     result = done.stopped ? 0 : recommender_run_conclude(run, outcome, err);

@@ -1,26 +1,28 @@
-/* The functions that both modes of training a recommender use: one batch, and the end of a run. */
+/* The state of one training run of a recommender, and the functions that both modes of training
+ * share: one batch, and the end of a run. Included by fit.c (with servers) and fit_alone.c (one
+ * process). */
 #ifndef TRAINYARD_MODELS_RECOMMENDER_FIT_INTERNAL_H
 #define TRAINYARD_MODELS_RECOMMENDER_FIT_INTERNAL_H
 
 #include "models/recommender/fit.h"
 
-/* The state of one run. */
+/* The part of one process in a training run. */
 struct recommender_run {
     const struct recommender_fit_options *options;
     const struct ratings *ratings;
     const struct recommender_fit_cluster *cluster;
     int claim; /* file descriptor that locks the model directory; -1: none */
     struct recommender_batch *batch;
-    int table;
+    int table; /* number of the embedding table in the client */
     struct ratings_split split;
-    size_t *order;     /* positions of the training ratings, in the order of one epoch */
-    uint64_t epoch;    /* the epoch of `order`; UINT64_MAX: none yet */
-    uint64_t in_epoch; /* batches per epoch */
-    uint64_t steps;    /* batches of all epochs */
-    uint64_t shown;    /* the last batch that was logged */
-    /* Ids, ratings, rows and gradients of the current batch. */
+    size_t *order;          /* positions of the training ratings, in the order of one epoch */
+    uint64_t epoch;         /* the epoch of `order`; UINT64_MAX: none yet */
+    uint64_t epoch_batches; /* number of batches in an epoch */
+    uint64_t steps;         /* number of batches in all epochs */
+    uint64_t shown;         /* number of the batch that was logged last; 0: none */
+    /* The row ids, ratings, rows, and gradients of the rows of the current batch. */
     int64_t *ids;
-    float *truth, *rows, *d_rows;
+    float *batch_ratings, *rows, *d_rows;
     struct run_log *log;
 };
 
@@ -33,7 +35,8 @@ int recommender_run_batch(struct recommender_run *run, uint64_t step, double *re
 enum { RECOMMENDER_SENTENCE_MAX = 512 };
 void recommender_run_sentence(const struct recommender_run *run, char *text, size_t size);
 
-/* Evaluates the model and writes it. Called on the chief. */
+/* Evaluates the model if there are test ratings, and writes the model file if there is a model
+ * directory. Called in the one process that writes files for the run. */
 int recommender_run_conclude(struct recommender_run *run, struct recommender_fit_result *outcome,
                              struct err *err);
 

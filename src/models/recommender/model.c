@@ -1,4 +1,4 @@
-/* A trained recommender in one file; see model.h. */
+/* Implements the model file of a recommender and the prediction with it; see model.h. */
 #include "models/recommender/model.h"
 
 #include "base/mem.h"
@@ -8,13 +8,19 @@
 #include <math.h>
 #include <string.h>
 
-enum { PART = 256 /* samples per pass */, ID_WORDS = 2, IDS = 0, ROWS = 1, DENSE = 2 };
+enum {
+    PART = 256 /* samples per pass */,
+    ID_WORDS = 2 /* floats in whose place an id is stored */
+};
+
+/* Positions of the parameters in the file. DENSE is the first of the network's parameters. */
+enum { IDS, ROWS, DENSE };
 
 struct recommender_model {
     struct recommender_config config;
     struct recommender_rows rows;
     struct recommender_batch *batch;
-    float *scratch; /* rows of PART samples */
+    float *scratch; /* the rows of users and items of PART samples */
 };
 
 void recommender_rows_release(struct recommender_rows *rows)
@@ -26,15 +32,17 @@ void recommender_rows_release(struct recommender_rows *rows)
 
 /* ---- Collecting rows from the servers */
 
+/* The id of a row, and its position in the order in which the servers sent the rows. */
 struct collected {
     int64_t id;
     size_t position;
 };
 
+/* The rows in the order in which the servers sent them. */
 struct collection {
     VEC(struct collected) ids;
     VEC(float) values;
-    int row;
+    int row; /* floats per row */
 };
 
 static void collect_one(void *context, int64_t id, const float *row)
@@ -86,7 +94,7 @@ static int file_params(const struct recommender_config *config, size_t count, st
                        struct network **ret_network, struct err *err)
 {
     _cleanup_(cleanup_params) struct params *params = NULL;
-    size_t row = (size_t)recommender_row(config);
+    size_t row = (size_t)recommender_row_floats(config);
     if (count > PARAMS_FLOATS_MAX / 2 / (row + ID_WORDS))
         return err_set(err, ERR_TOO_LARGE, "%zu rows of %zu values are too many for a model file",
                        count, row);
@@ -112,7 +120,7 @@ int recommender_model_write(const char *path, const struct recommender_config *c
         return result;
     memcpy(params_value(params, IDS), rows->ids, rows->count * sizeof(*rows->ids));
     memcpy(params_value(params, ROWS), rows->values,
-           rows->count * (size_t)recommender_row(config) * sizeof(float));
+           rows->count * (size_t)recommender_row_floats(config) * sizeof(float));
     for (size_t i = 0; i < dense->count; i++)
         memcpy(params_value(params, DENSE + i), params_value(dense, i),
                dense->entries[i].count * sizeof(float));
@@ -123,10 +131,11 @@ int recommender_model_write(const char *path, const struct recommender_config *c
     return checkpoint_write(path, params, NULL, &whole, err);
 }
 
-static int take_over(struct recommender_model *model, const struct params *params, size_t count,
-                     struct err *err)
+/* Copies the ids, rows and dense parameters of a file into the model. */
+static int copy_values(struct recommender_model *model, const struct params *params, size_t count,
+                       struct err *err)
 {
-    size_t floats = count * (size_t)recommender_row(&model->config);
+    size_t floats = count * (size_t)recommender_row_floats(&model->config);
     model->rows.count = count;
     model->rows.ids = mem_calloc(count + 1, sizeof(int64_t));
     model->rows.values = mem_calloc(floats + 1, sizeof(float));
@@ -143,8 +152,8 @@ static int take_over(struct recommender_model *model, const struct params *param
         memcpy(params_value(dense, i), params_value(params, DENSE + i),
                dense->entries[i].count * sizeof(float));
     recommender_batch_changed(model->batch);
-    model->scratch = mem_calloc(PART * RECOMMENDER_FIELDS * (size_t)recommender_row(&model->config),
-                                sizeof(float));
+    model->scratch = mem_calloc(
+        PART * RECOMMENDER_FIELDS * (size_t)recommender_row_floats(&model->config), sizeof(float));
     return 0;
 }
 
@@ -173,7 +182,7 @@ int recommender_model_load(const char *path, struct recommender_model **ret, str
     result = checkpoint_restore(checkpoint, path, params, NULL, err);
     if (result < 0)
         return result;
-    result = take_over(model, params, (size_t)count, err);
+    result = copy_values(model, params, (size_t)count, err);
     if (result < 0)
         return err_wrap(err, "'%s'", path);
     *ret = TAKE(model);
@@ -204,14 +213,15 @@ static int compare_ids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Returns the row of an id, or NULL if the model has none. */
 static const float *find_row(const struct recommender_model *model, enum recommender_slot slot,
                              int64_t id)
 {
-    int64_t fid = recommender_fid(&model->config, slot, id);
+    int64_t row_id = recommender_row_id(&model->config, slot, id);
     const int64_t *found =
-        bsearch(&fid, model->rows.ids, model->rows.count, sizeof(fid), compare_ids);
-    return found ? model->rows.values +
-                       (size_t)(found - model->rows.ids) * (size_t)recommender_row(&model->config)
+        bsearch(&row_id, model->rows.ids, model->rows.count, sizeof(row_id), compare_ids);
+    return found ? model->rows.values + (size_t)(found - model->rows.ids) *
+                                            (size_t)recommender_row_floats(&model->config)
                  : NULL;
 }
 
@@ -221,11 +231,12 @@ bool recommender_model_knows(const struct recommender_model *model, enum recomme
     return find_row(model, slot, id) != NULL;
 }
 
-static void put_row(const struct recommender_model *model, enum recommender_slot slot, int64_t id,
-                    float *to)
+/* Copies the row of an id to `to`, or zeros if there is no row. */
+static void copy_row(const struct recommender_model *model, enum recommender_slot slot, int64_t id,
+                     float *to)
 {
     const float *row = find_row(model, slot, id);
-    size_t size = (size_t)recommender_row(&model->config) * sizeof(float);
+    size_t size = (size_t)recommender_row_floats(&model->config) * sizeof(float);
     if (row)
         memcpy(to, row, size);
     else
@@ -235,13 +246,13 @@ static void put_row(const struct recommender_model *model, enum recommender_slot
 void recommender_model_score(struct recommender_model *model, int64_t user, const int64_t *items,
                              size_t count, float *ret_scores)
 {
-    size_t row = (size_t)recommender_row(&model->config);
+    size_t row = (size_t)recommender_row_floats(&model->config);
     for (size_t at = 0; at < count; at += PART) {
         size_t now = count - at < PART ? count - at : PART;
         for (size_t i = 0; i < now; i++) {
             float *to = model->scratch + RECOMMENDER_FIELDS * i * row;
-            put_row(model, RECOMMENDER_USER, user, to);
-            put_row(model, RECOMMENDER_ITEM, items[at + i], to + row);
+            copy_row(model, RECOMMENDER_USER, user, to);
+            copy_row(model, RECOMMENDER_ITEM, items[at + i], to + row);
         }
         recommender_batch_predict(model->batch, model->scratch, (int)now, ret_scores + at);
     }

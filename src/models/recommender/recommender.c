@@ -1,4 +1,4 @@
-/* The shape of the recommender; see recommender.h. */
+/* Implements the configuration of the recommender and builds its network; see recommender.h. */
 #include "models/recommender/recommender.h"
 
 #include "base/hash.h"
@@ -13,10 +13,11 @@ enum { ID_BITS = 48, HIDDEN_FIRST = 256, HIDDEN_SECOND = 64 };
 int recommender_config_check(const struct recommender_config *config, struct err *err)
 {
     if (config->dimensions < 1 || config->dimensions > RECOMMENDER_DIMENSIONS_MAX)
-        return err_set(err, ERR_INVALID, "an embedding of %d dimensions is not in 1 … %d",
+        return err_set(err, ERR_INVALID, "the embedding has %d dimensions, but must have 1 to %d",
                        config->dimensions, RECOMMENDER_DIMENSIONS_MAX);
     if (config->buckets < 0 || config->buckets >= (int64_t)1 << ID_BITS)
-        return err_set(err, ERR_INVALID, "%lld buckets are not in 0 … 2^%d",
+        return err_set(err, ERR_INVALID,
+                       "the number of buckets is %lld, but must be from 0 to 2^%d",
                        (long long)config->buckets, ID_BITS);
     return 0;
 }
@@ -67,15 +68,15 @@ int recommender_config_from_json(const struct json *json, struct recommender_con
     return result;
 }
 
-int recommender_row(const struct recommender_config *config)
+int recommender_row_floats(const struct recommender_config *config)
 {
     return config->dimensions + (config->kind == RECOMMENDER_DEEPFM);
 }
 
-int64_t recommender_fid(const struct recommender_config *config, enum recommender_slot slot,
-                        int64_t id)
+int64_t recommender_row_id(const struct recommender_config *config, enum recommender_slot slot,
+                           int64_t id)
 {
-    /* not secret, because the hash must be equal on all workers */
+    /* The key is not secret, because the hash must be equal on all workers. */
     static const struct hash_key key = {{0}};
     const int64_t pair[] = {slot, id};
     if (config->buckets)
@@ -91,9 +92,10 @@ void recommender_gather(const struct recommender_config *config, const struct ra
 {
     for (size_t i = 0; i < n; i++) {
         const struct rating *rating = &ratings->items[positions[i]];
-        ret_ids[RECOMMENDER_FIELDS * i] = recommender_fid(config, RECOMMENDER_USER, rating->user);
+        ret_ids[RECOMMENDER_FIELDS * i] =
+            recommender_row_id(config, RECOMMENDER_USER, rating->user);
         ret_ids[RECOMMENDER_FIELDS * i + 1] =
-            recommender_fid(config, RECOMMENDER_ITEM, rating->item);
+            recommender_row_id(config, RECOMMENDER_ITEM, rating->item);
         ret_ratings[i] = rating->value;
     }
 }

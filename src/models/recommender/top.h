@@ -1,5 +1,5 @@
 /* Finds the items with the highest scores for a user, without items that the user has already
- * rated. Called by `trainer recommend`. */
+ * rated. `trainer recommend` calls it. */
 #ifndef TRAINYARD_MODELS_RECOMMENDER_TOP_H
 #define TRAINYARD_MODELS_RECOMMENDER_TOP_H
 
@@ -12,13 +12,14 @@ struct recommender_candidate {
 };
 
 struct recommender_top {
-    struct recommender_candidate *items; /* malloc'ed; highest score first, equal scores by id */
+    struct recommender_candidate *items; /* highest score first; items with equal scores by id */
     size_t count;
     size_t rated; /* number of ratings by the user */
 };
 
-/* Leaves out items with fewer than `ratings_min` ratings, because their scores are unreliable.
- * Returns -ERR_NOT_FOUND if the user has no rating. The caller releases the result. */
+/* Finds at most `limit` items for the user with this id (see ratings_id()). Leaves out items with
+ * fewer than `ratings_min` ratings, because their scores are unreliable. Returns -ERR_NOT_FOUND if
+ * the user has no rating. The caller releases *ret. */
 int recommender_top_find(struct recommender_model *model, const struct ratings *ratings,
                          int64_t user, size_t ratings_min, size_t limit,
                          struct recommender_top *ret, struct err *err);

@@ -129,11 +129,11 @@ static void test_pictures_that_do_not_fit_are_refused_at_the_start(void **state)
     struct err err = ERR_INIT;
     assert_int_equal(classifier_fit(&options, &reducer, &result, &err), -ERR_INVALID);
     assert_non_null(strstr(err.message, "test pictures of '"));
-    assert_non_null(strstr(err.message, "the model has 4 classes, the data set has label 7"));
+    assert_non_null(strstr(err.message, "the model has 4 classes, but the data set has label 7"));
     _cleanup_free_ char *images = mem_printf("%s/t10k-images-idx3-ubyte", directory);
     assert_int_equal(unlink(images), 0);
     assert_true(classifier_fit(&options, &reducer, &result, &err) < 0);
-    assert_non_null(strstr(err.message, "has no 't10k-images-idx3-ubyte'"));
+    assert_non_null(strstr(err.message, "has neither 't10k-images-idx3-ubyte'"));
     assert_int_not_equal(access(model_dir, F_OK), 0);
 }
 
@@ -164,10 +164,10 @@ static void both_kinds_learn_with_each_optimizer(void **state)
         size_t pictures = 0, right = 0;
         for (int c = 0; c < result.eval.classes; c++) {
             pictures += result.eval.rows[c].pictures;
-            right += result.eval.rows[c].right;
+            right += result.eval.rows[c].correct;
         }
         assert_int_equal(pictures, TEST);
-        assert_int_equal(right, result.eval.right);
+        assert_int_equal(right, result.eval.correct);
         classifier_fit_result_release(&result);
     }
 }

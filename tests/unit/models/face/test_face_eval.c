@@ -47,7 +47,7 @@ static void pairs_and_people_are_counted(void **state)
         assert_int_equal(eval.rows[i].pictures, 5);
         assert_true(eval.rows[i].same > 0 && eval.rows[i].same <= 2);
         assert_true(eval.rows[i].nearest > 0 && eval.rows[i].nearest <= 2);
-        assert_true(eval.rows[i].right >= 0 && eval.rows[i].right <= 1);
+        assert_true(eval.rows[i].correct >= 0 && eval.rows[i].correct <= 1);
     }
     char text[512];
     face_eval_sentence(&eval, text, sizeof(text));
@@ -70,7 +70,7 @@ static void one_person_alone_cannot_be_compared(void **state)
     assert_int_equal(
         face_eval_run(model, dataset, &(struct dataset_persons_list){chosen, 1}, &eval, &err),
         -ERR_INVALID);
-    assert_string_equal(err.message, "1 persons cannot be compared: use 2 … 4096");
+    assert_string_equal(err.message, "1 persons cannot be compared: use 2 to 4096");
 }
 
 int main(void)

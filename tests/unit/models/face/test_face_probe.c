@@ -46,7 +46,7 @@ static void probes_are_compared_with_the_gallery(void **state)
     assert_int_equal(face_probe_run(model, gallery, probes, &probe, &err), 0);
     assert_int_equal(probe.rows, PROBES * PICTURES);
     assert_int_equal(probe.columns, GALLERY * PICTURES);
-    assert_int_equal(probe.asked, GALLERY * PICTURES);
+    assert_int_equal(probe.known, GALLERY * PICTURES);
     assert_int_equal(probe.metrics.same, GALLERY * PICTURES * PICTURES);
     assert_int_equal(probe.metrics.different,
                      probe.rows * probe.columns - GALLERY * PICTURES * PICTURES);
@@ -59,13 +59,13 @@ static void probes_are_compared_with_the_gallery(void **state)
             means[column / PICTURES] += (double)probe.distances[row * probe.columns + column];
         for (int i = 1; i < GALLERY; i++)
             best = means[i] < means[best] ? i : best;
-        assert_int_equal(probe.named[row], best);
+        assert_int_equal(probe.predicted[row], best);
         if (row < GALLERY * PICTURES) {
             assert_float_equal(probe.distances[row * probe.columns + row], 0, 1e-3);
             right += (size_t)best == row / PICTURES;
         }
     }
-    assert_int_equal(probe.right, right);
+    assert_int_equal(probe.correct, right);
     assert_int_equal(probe.persons[0].pictures, PICTURES);
 
     char text[512];

@@ -17,15 +17,15 @@
 static void an_id_has_a_row_of_its_own(void **state)
 {
     struct recommender_config config = {.dimensions = 8};
-    assert_true(recommender_fid(&config, RECOMMENDER_USER, 7) == ((int64_t)1 << 48 | 7));
-    assert_true(recommender_fid(&config, RECOMMENDER_ITEM, 7) == ((int64_t)2 << 48 | 7));
+    assert_true(recommender_row_id(&config, RECOMMENDER_USER, 7) == ((int64_t)1 << 48 | 7));
+    assert_true(recommender_row_id(&config, RECOMMENDER_ITEM, 7) == ((int64_t)2 << 48 | 7));
     /* ids that need more than 48 bits, negative ones among them, stay in their slot */
     const int64_t wide[] = {(int64_t)1 << 48, INT64_MAX, -1, INT64_MIN};
     for (size_t i = 0; i < ARRAY_SIZE(wide); i++) {
-        int64_t fid = recommender_fid(&config, RECOMMENDER_ITEM, wide[i]);
+        int64_t fid = recommender_row_id(&config, RECOMMENDER_ITEM, wide[i]);
         assert_int_equal(fid >> 48, 2);
         for (size_t j = 0; j < i; j++)
-            assert_true(fid != recommender_fid(&config, RECOMMENDER_ITEM, wide[j]));
+            assert_true(fid != recommender_row_id(&config, RECOMMENDER_ITEM, wide[j]));
     }
 }
 
@@ -35,7 +35,7 @@ static void buckets_are_shared_evenly(void **state)
     struct recommender_config config = {.dimensions = 8, .buckets = BUCKETS};
     int hits[BUCKETS] = {0};
     for (int64_t id = 0; id < IDS; id++) {
-        int64_t fid = recommender_fid(&config, id % 2 ? RECOMMENDER_USER : RECOMMENDER_ITEM, id);
+        int64_t fid = recommender_row_id(&config, id % 2 ? RECOMMENDER_USER : RECOMMENDER_ITEM, id);
         assert_in_range(fid, 0, BUCKETS - 1);
         hits[fid]++;
     }
@@ -96,7 +96,7 @@ static void gradients_equal_finite_differences(void **state)
         struct recommender_batch *batch = NULL;
         assert_int_equal(recommender_batch_new(&config, SAMPLES + 2, &batch, NULL), 0);
         recommender_batch_initialise(batch, 3, 0.6);
-        size_t count = SAMPLES * 2 * (size_t)recommender_row(&config);
+        size_t count = SAMPLES * 2 * (size_t)recommender_row_floats(&config);
         float rows[SAMPLES * 2 * (DIMENSIONS + 1)], d_rows[ARRAY_SIZE(rows)],
             ignored[ARRAY_SIZE(rows)];
         struct rand rand;
@@ -104,7 +104,7 @@ static void gradients_equal_finite_differences(void **state)
         for (size_t i = 0; i < count; i++)
             rows[i] = (float)rand_normal(&rand);
         struct params *params = recommender_batch_params(batch);
-        (void)recommender_batch_learn(batch, rows, ratings, SAMPLES, d_rows);
+        (void)recommender_batch_gradients(batch, rows, ratings, SAMPLES, d_rows);
         _cleanup_free_ float *gradients = mem_calloc(params->floats, sizeof(float));
         memcpy(gradients, params->gradients, params->floats * sizeof(float));
 
@@ -117,7 +117,7 @@ static void gradients_equal_finite_differences(void **state)
             for (int side = 0; side < 2; side++) {
                 *value = kept + (side ? -step : step);
                 recommender_batch_changed(batch);
-                loss[side] = recommender_batch_learn(batch, rows, ratings, SAMPLES, ignored);
+                loss[side] = recommender_batch_gradients(batch, rows, ratings, SAMPLES, ignored);
             }
             *value = kept;
             double slope = (loss[0] - loss[1]) / (2 * (double)step);

@@ -13,7 +13,7 @@ static void both_models_learn_a_taste(void **state)
     for (int kind = 0; kind < 2; kind++) {
         struct recommender_fit_options options = small_run(kind);
         struct recommender_fit_result result = fit(&options, ratings);
-        assert_true(result.evaluated && result.own == result.steps);
+        assert_true(result.evaluated && result.own_steps == result.steps);
         assert_in_range(result.eval.count, RATINGS / 5 - 100, RATINGS / 5 + 100);
         if (result.eval.auc < 0.9)
             fail_msg("%s: AUC %.3f", recommender_kind_name(kind), result.eval.auc);
@@ -53,7 +53,7 @@ static void it_ends_when_asked(void **state)
     options.fit.stop = &stop;
     options.fit.model_dir = directory;
     struct recommender_fit_result result = fit(&options, ratings);
-    assert_true(result.stopped && !result.evaluated && result.own == 1);
+    assert_true(result.stopped && !result.evaluated && result.own_steps == 1);
     char path[128];
     recommender_fit_model_path(directory, path, sizeof(path));
     assert_false(file_exists(path));
@@ -73,7 +73,9 @@ static void what_cannot_be_is_refused(void **state)
     options = small_run(RECOMMENDER_MLP);
     options.test_percent = 100;
     assert_int_equal(recommender_fit(&options, &ratings, &cluster, &result, &err), -ERR_INVALID);
-    assert_string_equal(err.message, "none of 1 ratings is left to train on");
+    assert_string_equal(
+        err.message,
+        "no rating is left to train on, out of 1: use more ratings, or a lower --test-percent");
 }
 
 static void runs_that_differ_have_another_hash(void **state)

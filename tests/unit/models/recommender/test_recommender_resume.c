@@ -55,7 +55,7 @@ static void fit_in_steps(const struct recommender_fit_options *options,
     asked.fit.stop = &stop;
     for (int i = 0; i < times; i++) {
         struct recommender_fit_result part = fit(&asked, ratings);
-        assert_true(part.stopped && part.own == 1);
+        assert_true(part.stopped && part.own_steps == 1);
     }
 }
 
@@ -67,10 +67,10 @@ static void a_run_that_was_broken_off_gives_the_same_bits(void **state)
     struct recommender_fit_options whole = kept_run("whole", path),
                                    parts = kept_run("parts", other);
     struct recommender_fit_result one = fit(&whole, ratings);
-    assert_true(one.own == one.steps && one.steps > 2 * PARTS);
+    assert_true(one.own_steps == one.steps && one.steps > 2 * PARTS);
     fit_in_steps(&parts, ratings, PARTS);
     struct recommender_fit_result last = fit(&parts, ratings);
-    assert_int_equal(last.own, one.steps - PARTS);
+    assert_int_equal(last.own_steps, one.steps - PARTS);
     assert_true(last.eval.auc == one.eval.auc && last.eval.loss == one.eval.loss);
     assert_same_model(&whole, &parts);
 }
@@ -87,7 +87,7 @@ static void batches_since_the_last_checkpoint_are_done_again(void **state)
     checkpoint_path(killed.fit.model_dir, 5, newest);
     assert_int_equal(unlink(newest), 0);
     struct recommender_fit_result two = fit(&killed, ratings);
-    assert_int_equal(two.own, one.steps - 4);
+    assert_int_equal(two.own_steps, one.steps - 4);
     assert_same_model(&whole, &killed);
 }
 
@@ -102,7 +102,7 @@ static void a_damaged_checkpoint_is_passed_over(void **state)
     checkpoint_path(damaged.fit.model_dir, 5, newest);
     assert_int_equal(truncate(newest, 5000), 0);
     struct recommender_fit_result two = fit(&damaged, ratings);
-    assert_int_equal(two.own, one.steps - 4);
+    assert_int_equal(two.own_steps, one.steps - 4);
     assert_same_model(&whole, &damaged);
     snprintf(aside, sizeof(aside), "%s.damaged", newest);
     assert_true(file_exists(aside));
@@ -124,13 +124,13 @@ static void a_finished_run_is_not_trained_again(void **state)
     assert_int_equal(newest, one.steps);
     options.fit.log = (struct run_log_options){.style = PROGRESS_PLAIN, .stream = said};
     struct recommender_fit_result two = fit(&options, ratings);
-    assert_int_equal(two.own, 0);
+    assert_int_equal(two.own_steps, 0);
     assert_int_equal(two.steps, one.steps);
     assert_true(two.evaluated && two.eval.loss == one.eval.loss && two.rows == one.rows);
     rewind(said);
     assert_true(fread(text, 1, sizeof(text) - 1, said) > 0);
     fclose(said);
-    if (!strstr(text, "steps were done before: to train further raise --epochs"))
+    if (!strstr(text, "steps are done already: to train further, raise --epochs"))
         fail_msg("%s", text);
 }
 
@@ -149,7 +149,7 @@ static void a_run_goes_on_as_it_began_and_alone(void **state)
     (void)fit(&options, ratings);
     json_set_int(arena, kept, "test-percent", 30);
     assert_int_equal(try_fit(&options, ratings, &result, &err), -ERR_USAGE);
-    assert_non_null(strstr(err.message, "was trained with --test-percent 20, this run has 30"));
+    assert_non_null(strstr(err.message, "was trained with --test-percent 20, but this run has 30"));
 
     _cleanup_fd_ int claim = -1;
     options.fit.kept = NULL;
@@ -169,7 +169,7 @@ static void what_runs_away_is_not_kept(void **state)
     options.model.label = RECOMMENDER_RATING;
     options.fit.checkpoint_every = 0;
     assert_int_equal(try_fit(&options, ratings, &result, &err), -ERR_INVALID);
-    if (!strstr(err.message, "not numbers any more: start again with a lower --learning-rate") ||
+    if (!strstr(err.message, "nan or infinite: start again with a lower --learning-rate") ||
         strstr(err.message, "--clip"))
         fail_msg("%s", err.message);
     assert_int_equal(checkpoints(&options, &newest), 0);
