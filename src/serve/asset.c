@@ -1,4 +1,4 @@
-/* Embeds the files of web/ with the assembler. The build sets TRAINYARD_WEB to their directory. */
+/* Implements the embedded files; see asset.h. The build sets TRAINYARD_WEB to the path of web/. */
 #include "serve/asset.h"
 
 #define EMBED(name, file)                                                                          \

@@ -1,4 +1,6 @@
-/* The files of web/, embedded in the program. */
+/* The files of web/, embedded in the program by the assembler. The handlers of pages send them; no
+ * file of web/ is read at run time. Each function returns one file, whose memory lives as long as
+ * the program. */
 #ifndef TRAINYARD_SERVE_ASSET_H
 #define TRAINYARD_SERVE_ASSET_H
 
@@ -6,7 +8,7 @@
 
 struct asset {
     const char *data;
-    size_t size;
+    size_t size; /* without the zero byte that follows the data */
 };
 
 struct asset asset_classifier_html(void);

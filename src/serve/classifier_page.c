@@ -1,4 +1,4 @@
-/* Serves the page of a classifier; see classifier_page.h. */
+/* Implements the page of a classifier and the REST interface; see classifier_page.h. */
 #include "serve/classifier_page.h"
 
 #include "base/mem.h"
@@ -23,9 +23,9 @@ struct request {
     struct classifier_question question;
     struct classifier_page *page;
     struct http_exchange *exchange; /* NULL after the client has disconnected */
-    size_t classes;
-    size_t shown; /* index of the test picture that the page shows */
-    void (*respond)(struct request *request, int64_t version);
+    size_t classes;                 /* number of probabilities per picture */
+    size_t shown;                   /* index of the test picture that the page shows */
+    void (*respond)(struct request *request, int64_t version); /* sends the predictions */
     float *pixels, *probabilities;
 };
 
@@ -52,7 +52,7 @@ static void request_free(struct request *request)
     free(request);
 }
 
-static void peer_left(struct http_exchange *exchange)
+static void on_page_client_left(struct http_exchange *exchange)
 {
     ((struct request *)exchange->context)->exchange = NULL;
 }
@@ -71,10 +71,12 @@ static void on_question_answered(struct classifier_question *question, int64_t v
     request_free(request);
 }
 
-/* Takes ownership of the pixels. */
-static void ask_source(struct classifier_page *page, struct http_exchange *exchange, float *pixels,
-                       size_t count, size_t shown,
-                       void (*respond)(struct request *request, int64_t version))
+/* Starts the prediction of `count` pictures and responds with `respond` when it is done, or at once
+ * with an error if no version is served or too many requests wait. Takes ownership of the
+ * pixels. */
+static void start_prediction(struct classifier_page *page, struct http_exchange *exchange,
+                             float *pixels, size_t count, size_t shown,
+                             void (*respond)(struct request *request, int64_t version))
 {
     const struct classifier_config *config = classifier_source_config(page->options.source);
     struct request *request = mem_zalloc(sizeof(*request));
@@ -96,18 +98,19 @@ static void ask_source(struct classifier_page *page, struct http_exchange *excha
         return;
     }
     exchange->context = request;
-    exchange->on_cancel = peer_left;
+    exchange->on_cancel = on_page_client_left;
 }
 
-/* Checks that the model accepts pictures of the size of the test pictures. */
-static int check_fit(const struct classifier_page *page, struct err *err)
+/* Checks that the served version, if there is one, takes pictures of the size of the test
+ * pictures. */
+static int check_picture_size(const struct classifier_page *page, struct err *err)
 {
     const struct classifier_config *config = classifier_source_config(page->options.source);
     const struct idx *test = page->options.test;
     if (config &&
         (config->side != test->height || config->side != test->width || config->channels != 1))
         return err_set(err, ERR_UNAVAILABLE,
-                       "the model takes pictures of %d × %d pixels, those of '%s' have %d × %d",
+                       "the model takes pictures of %d × %d pixels, but those of '%s' have %d × %d",
                        config->side, config->side, page->options.directory, test->width,
                        test->height);
     return 0;
@@ -153,14 +156,14 @@ static void handle_random(struct classifier_page *page, struct http_exchange *ex
     size_t pixels = (size_t)test->height * (size_t)test->width;
     size_t shown = rand_below(&page->rand, test->count);
     struct err err = ERR_INIT;
-    if (check_fit(page, &err) < 0) {
+    if (check_picture_size(page, &err) < 0) {
         page_respond_error(exchange, &err);
         return;
     }
     float *input = mem_calloc(pixels, sizeof(float));
     for (size_t i = 0; i < pixels; i++)
         input[i] = (float)test->pixels[shown * pixels + i] / 255;
-    ask_source(page, exchange, input, 1, shown, respond_shown);
+    start_prediction(page, exchange, input, 1, shown, respond_shown);
 }
 
 /* Sends the test picture "N.png". */
@@ -216,16 +219,17 @@ static void handle_predict(struct classifier_page *page, struct http_exchange *e
     size_t count = 0;
     struct err err = ERR_INIT;
     if (!config)
-        ask_source(page, exchange, NULL, 0, 0, respond_predictions); /* responds with the reason */
+        /* responds with an error */
+        start_prediction(page, exchange, NULL, 0, 0, respond_predictions);
     else if (tf_serving_read(exchange->arena, request->body, request->body_size, sample,
                              CLASSIFIER_PAGE_INSTANCES_MAX, &pixels, &count, &err) < 0)
         page_respond_error(exchange, &err);
     else
-        ask_source(page, exchange, pixels, count, 0, respond_predictions);
+        start_prediction(page, exchange, pixels, count, 0, respond_predictions);
 }
 
-/* Handles the path after "/v1/models/": NAME or NAME:predict. NAME may be followed by /versions/N,
- * where N must be the served version. */
+/* Handles the path after "/v1/models/": NAME, or NAME:predict for a POST. NAME may be followed by
+ * /versions/N, where N must be the served version. */
 static void handle_models(struct classifier_page *page, const char *path, bool posts,
                           struct http_exchange *exchange)
 {
@@ -234,10 +238,10 @@ static void handle_models(struct classifier_page *page, const char *path, bool p
     const char *rest = path + size;
     if (strncmp(path, page->options.model_name, size) != 0)
         rest = "?";
-    char asked[48];
-    snprintf(asked, sizeof(asked), "/versions/%" PRId64, version);
-    if (str_has_prefix(rest, asked) && strchr(":", rest[strlen(asked)]))
-        rest += strlen(asked);
+    char version_path[48];
+    snprintf(version_path, sizeof(version_path), "/versions/%" PRId64, version);
+    if (str_has_prefix(rest, version_path) && strchr(":", rest[strlen(version_path)]))
+        rest += strlen(version_path);
     if (posts && str_eq(rest, ":predict"))
         handle_predict(page, exchange);
     else if (!posts && rest[0] == '\0' && version)
@@ -249,12 +253,18 @@ static void handle_models(struct classifier_page *page, const char *path, bool p
                 exchange->arena,
                 "no model is served here yet: '%s' will be served as soon as a version is exported",
                 page->options.model_name));
-    else
+    else if (rest[0] == '\0' || rest[0] == ':')
         page_respond_refusal(exchange, ERR_NOT_FOUND,
                              arena_printf(exchange->arena,
-                                          "no such model or version is served here: there is '%s', "
-                                          "version %" PRId64,
-                                          page->options.model_name, version));
+                                          "this operation is not supported here: use GET "
+                                          "/v1/models/%s or POST /v1/models/%s:predict",
+                                          page->options.model_name, page->options.model_name));
+    else
+        page_respond_refusal(
+            exchange, ERR_NOT_FOUND,
+            arena_printf(exchange->arena,
+                         "this model or version is not served here: use '%s', version %" PRId64,
+                         page->options.model_name, version));
 }
 
 void classifier_page_handle(struct http_exchange *exchange, void *context)
@@ -268,7 +278,7 @@ void classifier_page_handle(struct http_exchange *exchange, void *context)
     else if (!reads)
         page_respond_refusal(
             exchange, ERR_METHOD,
-            "this address answers GET; send predictions as POST /v1/models/NAME:predict");
+            "use GET for this address; send predictions as POST /v1/models/NAME:predict");
     else if (str_eq(path, "/"))
         page_respond_html(exchange, asset_classifier_html());
     else if (str_eq(path, "/random"))

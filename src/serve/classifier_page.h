@@ -1,6 +1,7 @@
 /* Serves the page of a classifier: a random picture of the test set, its label, the prediction with
  * probabilities, and the version of the model. Also serves the REST interface of TensorFlow
- * Serving. classifier_page_handle() is an http_handler. */
+ * Serving. `trainer serve` passes classifier_page_handle() to its HTTP server as the handler. Runs
+ * on the loop thread. */
 #ifndef TRAINYARD_SERVE_CLASSIFIER_PAGE_H
 #define TRAINYARD_SERVE_CLASSIFIER_PAGE_H
 
@@ -16,17 +17,19 @@ struct classifier_page_options {
     const struct idx *test; /* the pictures that the page shows */
     const char *directory;  /* directory of the data set, for the names of its classes */
     const char *model_name; /* NAME in /v1/models/NAME */
-    const char *report;     /* file of the training run's report, or NULL */
+    const char *report;     /* path of the training run's report; NULL or "": none */
     uint64_t seed;          /* seed for the choice of pictures */
 };
 
 struct classifier_page;
 
-/* All pointers in `options` must stay valid until classifier_page_free(). */
+/* All pointers in `options` must stay valid until classifier_page_free(). The caller frees the
+ * page. */
 struct classifier_page *classifier_page_new(const struct classifier_page_options *options);
-/* No request may be in progress. */
+/* No request may be in progress. NULL-safe; returns NULL. */
 struct classifier_page *classifier_page_free(struct classifier_page *page);
 
+/* An http_handler, whose context is the page. */
 void classifier_page_handle(struct http_exchange *exchange, void *page);
 
 #endif

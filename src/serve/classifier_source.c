@@ -1,4 +1,5 @@
-/* Loads the newest version of a classifier and runs predictions; see classifier_source.h. */
+/* Implements the loading of versions of a classifier and the queue of predictions; see
+ * classifier_source.h. */
 #include "serve/classifier_source.h"
 
 #include "base/mem.h"
@@ -13,13 +14,17 @@
 struct served_classifier {
     struct classifier_model *model;
     int64_t version;
-    int users; /* reference count: the source and the request in progress */
+    /* Number of references: from the source, and from each request that waits or is in progress. */
+    int users;
 };
 
-/* A poll of the directory, and the loading of a new version. */
-struct arrival {
+/* A poll of the directory on the pool, which loads a new version if there is one. */
+struct version_poll {
     struct loop_work work;
-    struct classifier_model *model; /* NULL: no new version */
+    /* The loaded version. NULL: there is no new version, or it could not be loaded. */
+    struct classifier_model *model;
+    /* Before the poll, the highest version that need not be loaded. After the poll, the version
+     * that was loaded or could not be loaded. */
     int64_t version;
     struct err err;
 };
@@ -31,8 +36,8 @@ struct classifier_source {
     void *context;
     struct served_classifier *served; /* NULL: no version yet */
     struct loop_timer timer;
-    struct arrival arrival;
-    int64_t refused; /* a version that could not be loaded and is not tried again */
+    struct version_poll poll;
+    int64_t refused; /* the highest version that could not be loaded; it is not tried again */
     bool stopped;
     struct classifier_question *first, *last; /* queue of requests; the first is in progress */
     size_t waiting;
@@ -57,8 +62,8 @@ static void serve_version(struct classifier_source *source, struct classifier_mo
 
 /* ---- Versions -------------------------------------------------------------------------------- */
 
-/* Loads the newest version between `known` and `below`, both excluded. Does not change *ret_model
- * if there is none. */
+/* Loads the newest version between `known` and `below`, both excluded. If there is none, returns 0
+ * and does not change *ret_model. If it cannot be loaded, *ret_version is set all the same. */
 static int load_newer(const char *directory, int64_t known, int64_t below,
                       struct classifier_model **ret_model, int64_t *ret_version, struct err *err)
 {
@@ -76,28 +81,27 @@ static int load_newer(const char *directory, int64_t known, int64_t below,
     return classifier_model_load(path, ret_model, err);
 }
 
-static void look_for_version(struct loop_work *work)
+static void poll_versions(struct loop_work *work)
 {
-    struct classifier_source *source = CONTAINER_OF(work, struct classifier_source, arrival.work);
-    struct arrival *arrival = &source->arrival;
-    /* On input, arrival->version is the version that was served when the poll began. */
-    load_newer(source->directory, arrival->version, INT64_MAX, &arrival->model, &arrival->version,
-               &arrival->err);
+    struct classifier_source *source = CONTAINER_OF(work, struct classifier_source, poll.work);
+    struct version_poll *poll = &source->poll;
+    /* The poll sets poll->version if it finds a newer version. */
+    load_newer(source->directory, poll->version, INT64_MAX, &poll->model, &poll->version,
+               &poll->err);
 }
 
-static void on_version_looked(struct loop_work *work)
+static void on_versions_polled(struct loop_work *work)
 {
-    struct classifier_source *source = CONTAINER_OF(work, struct classifier_source, arrival.work);
-    struct arrival *arrival = &source->arrival;
-    if (arrival->model)
-        serve_version(source, TAKE(arrival->model), arrival->version);
-    else if (arrival->err.code)
-        source->refused = arrival->version;
+    struct classifier_source *source = CONTAINER_OF(work, struct classifier_source, poll.work);
+    struct version_poll *poll = &source->poll;
+    if (poll->model)
+        serve_version(source, TAKE(poll->model), poll->version);
+    else if (poll->err.code)
+        source->refused = poll->version;
     else
         goto again;
     if (source->changed)
-        source->changed(source->context, arrival->version,
-                        arrival->err.code ? &arrival->err : NULL);
+        source->changed(source->context, poll->version, poll->err.code ? &poll->err : NULL);
 again:
     if (!source->stopped)
         loop_timer_start(&source->timer, CLASSIFIER_SOURCE_POLL_MS);
@@ -107,15 +111,15 @@ static void on_source_timer(struct loop_timer *timer)
 {
     struct classifier_source *source = CONTAINER_OF(timer, struct classifier_source, timer);
     int64_t served = classifier_source_version(source);
-    source->arrival = (struct arrival){
-        .work = {.work = look_for_version, .done = on_version_looked},
+    source->poll = (struct version_poll){
+        .work = {.work = poll_versions, .done = on_versions_polled},
         .version = source->refused > served ? source->refused : served,
     };
-    loop_work_start(source->loop, &source->arrival.work);
+    loop_work_start(source->loop, &source->poll.work);
 }
 
 /* Loads the newest version that is not damaged, so that a damaged version does not prevent serving
- * an older version. A damaged version is reported and not tried again. */
+ * an older version. Reports each damaged version, which is not tried again. */
 static int load_first(struct classifier_source *source, struct err *err)
 {
     struct err first = ERR_INIT;
@@ -202,7 +206,7 @@ const struct classifier_config *classifier_source_config(const struct classifier
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-static void answer_question(struct loop_work *work)
+static void predict_question(struct loop_work *work)
 {
     struct classifier_question *question = CONTAINER_OF(work, struct classifier_question, work);
     classifier_model_predict(question->served->model, question->pixels, question->count,
@@ -235,15 +239,16 @@ int classifier_source_ask(struct classifier_source *source, struct classifier_qu
                           struct err *err)
 {
     if (!source->served)
-        return err_set(err, ERR_UNAVAILABLE,
-                       "there is no model yet in '%s': it is served as soon as one is exported",
-                       source->directory);
+        return err_set(
+            err, ERR_UNAVAILABLE,
+            "there is no model yet in '%s': the first is served as soon as it is exported",
+            source->directory);
     if (source->waiting >= CLASSIFIER_SOURCE_WAITING_MAX)
         return err_set(err, ERR_UNAVAILABLE,
                        "%d requests are waiting already: try again in a moment",
                        CLASSIFIER_SOURCE_WAITING_MAX);
     question->source = source;
-    question->work = (struct loop_work){.work = answer_question, .done = on_question_done};
+    question->work = (struct loop_work){.work = predict_question, .done = on_question_done};
     question->next = NULL;
     question->err = (struct err)ERR_INIT;
     question->served = source->served;

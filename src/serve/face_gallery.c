@@ -1,4 +1,4 @@
-/* Embeds the pictures of known people and finds the nearest; see face_gallery.h. */
+/* Implements the gallery; see face_gallery.h. */
 #include "serve/face_gallery.h"
 
 #include "base/mem.h"
@@ -60,7 +60,7 @@ struct face_gallery *face_gallery_free(struct face_gallery *gallery)
     return NULL;
 }
 
-static double squared_distance(const float *a, const float *b, size_t dimensions)
+static double euclidean_distance(const float *a, const float *b, size_t dimensions)
 {
     double sum = 0;
     for (size_t i = 0; i < dimensions; i++)
@@ -68,7 +68,7 @@ static double squared_distance(const float *a, const float *b, size_t dimensions
     return sqrt(sum);
 }
 
-/* Computes the mean distance to the pictures of a person, and finds the nearest picture. Ignores
+/* Sets *ret to the mean distance to the pictures of a person, and to the nearest of them. Ignores
  * the picture with index `left_out`. Returns false if no other picture exists. */
 static bool match_person(const struct face_gallery *gallery, size_t person, const float *embedding,
                          size_t left_out, struct face_match *ret)
@@ -78,8 +78,8 @@ static bool match_person(const struct face_gallery *gallery, size_t person, cons
     for (size_t at = gallery->first[person]; at < gallery->first[person + 1]; at++) {
         if (at == left_out)
             continue;
-        double d = squared_distance(embedding, &gallery->embeddings[at * gallery->dimensions],
-                                    gallery->dimensions);
+        double d = euclidean_distance(embedding, &gallery->embeddings[at * gallery->dimensions],
+                                      gallery->dimensions);
         sum += d;
         count++;
         if (d < nearest) {
@@ -92,6 +92,7 @@ static bool match_person(const struct face_gallery *gallery, size_t person, cons
     return count > 0;
 }
 
+/* Implements face_gallery_nearest(), without the picture with index `left_out`. */
 static size_t nearest_without(const struct face_gallery *gallery, const float *embedding,
                               size_t left_out, struct face_match *ret_matches, size_t max)
 {
@@ -121,23 +122,23 @@ struct face_threshold face_gallery_threshold(const struct face_gallery *gallery,
                                              const struct face_model *model, double rate)
 {
     size_t people = dataset_persons(gallery->people);
-    struct face_strangers own =
+    struct face_strangers measured =
         face_strangers_measure(gallery->embeddings, gallery->first, people, gallery->dimensions);
-    return face_threshold_of(&own, face_model_strangers(model), people, rate);
+    return face_threshold_of(&measured, face_model_strangers(model), people, rate);
 }
 
 double face_gallery_accuracy(const struct face_gallery *gallery)
 {
-    size_t asked = 0, right = 0;
+    size_t tested = 0, correct = 0;
     for (size_t person = 0; person < dataset_persons(gallery->people); person++) {
         size_t first = gallery->first[person], end = gallery->first[person + 1];
         for (size_t at = first; end - first > 1 && at < end; at++) {
             struct face_match match;
-            asked++;
-            right += nearest_without(gallery, &gallery->embeddings[at * gallery->dimensions], at,
-                                     &match, 1) == 1 &&
-                     match.person == person;
+            tested++;
+            correct += nearest_without(gallery, &gallery->embeddings[at * gallery->dimensions], at,
+                                       &match, 1) == 1 &&
+                       match.person == person;
         }
     }
-    return asked ? (double)right / (double)asked : -1;
+    return tested ? (double)correct / (double)tested : -1;
 }

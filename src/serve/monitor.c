@@ -1,4 +1,4 @@
-/* Shows a running training; see monitor.h. */
+/* Implements the monitor of a training run; see monitor.h. */
 #include "serve/monitor.h"
 
 #include "base/mem.h"
@@ -39,14 +39,14 @@ static void put_metric(struct prometheus *registry, const char *name, const char
 void monitor_write_metrics(const struct run_state_view *view, struct buf *text)
 {
     _cleanup_(cleanup_prometheus) struct prometheus *all = prometheus_new();
-    put_metric(all, "trainer_step", "The last step that was done.", (double)view->step);
-    put_metric(all, "trainer_steps", "Steps to be done in all.", (double)view->total);
+    put_metric(all, "trainer_step", "The last completed step.", (double)view->step);
+    put_metric(all, "trainer_steps", "Number of steps of the whole run.", (double)view->total);
     if (view->epoch > 0)
         put_metric(all, "trainer_epoch", "Passes over the data.", view->epoch);
     put_metric(all, "trainer_loss", "Loss of the last step.", view->loss);
     put_metric(all, "trainer_accuracy",
-               "Accuracy on the pictures of the last step, or on held out ones.", view->accuracy);
-    put_metric(all, "trainer_examples_per_second", "Examples of all workers in a second, smoothed.",
+               "Accuracy on the pictures of the last step, or on held-out ones.", view->accuracy);
+    put_metric(all, "trainer_examples_per_second", "Examples per second of all workers, smoothed.",
                view->rate);
     put_metric(all, "trainer_examples_total", "Examples of all workers since this process started.",
                (double)view->examples);
@@ -58,13 +58,13 @@ void monitor_write_metrics(const struct run_state_view *view, struct buf *text)
                (double)view->failed_saves);
     put_metric(all, "trainer_checkpoint_step", "Step of the last checkpoint, 0 before the first.",
                (double)view->saved);
-    put_metric(all, "trainer_waiting", "Whether other processes are waited for now.",
+    put_metric(all, "trainer_waiting", "1 while this process waits for other processes, else 0.",
                view->waiting_for[0] ? 1 : 0);
-    put_metric(all, "trainer_waiting_seconds_total", "Time spent waiting for other processes.",
+    put_metric(all, "trainer_waiting_seconds_total", "Seconds spent waiting for other processes.",
                view->waited);
     struct prometheus_metric *late = prometheus_counter(
         all, "trainer_waited_seconds_total",
-        "Time this worker waited for one that came later to sums and the like.", "for");
+        "Seconds this worker waited for a slower worker, per slower worker.", "for");
     for (size_t i = 0; i < view->late_count; i++)
         prometheus_add(late, view->late[i].seconds, view->late[i].task, NULL);
     prometheus_write(all, text);
@@ -84,7 +84,7 @@ static void handle_request(struct http_exchange *exchange, void *context)
     const struct http_request *request = exchange->request;
     struct run_state_view view;
     if (!str_eq(request->method, "GET") && !str_eq(request->method, "HEAD")) {
-        page_respond_refusal(exchange, ERR_METHOD, "only GET is answered here");
+        page_respond_refusal(exchange, ERR_METHOD, "only GET is supported here");
         return;
     }
     run_state_read(monitor->state, moment_monotonic_ns(), &view);
@@ -95,7 +95,8 @@ static void handle_request(struct http_exchange *exchange, void *context)
     else if (str_eq(request->path, "/healthz"))
         http_respond(exchange, 200, "text/plain; charset=utf-8", "ok\n", 3);
     else
-        page_respond_refusal(exchange, ERR_NOT_FOUND, "there is /progress, /metrics and /healthz");
+        page_respond_refusal(exchange, ERR_NOT_FOUND,
+                             "there is nothing here: use /progress, /metrics or /healthz");
 }
 
 /* ---- The thread */

@@ -1,6 +1,7 @@
-/* Shows a training run while it is running: /progress as JSON for the operator and for people,
- * /metrics for Prometheus, /healthz for probes. A separate thread answers and only reads the state
- * of the run, so that requests never delay a training step. Used by `trainer fit`. */
+/* Serves the state of a training run while it is running: /progress as JSON for the operator and
+ * for people, /metrics for Prometheus, /healthz for probes. A separate thread answers the requests
+ * and only reads the state of the run, so that requests never delay a training step. `trainer fit`
+ * starts and stops it. */
 #ifndef TRAINYARD_SERVE_MONITOR_H
 #define TRAINYARD_SERVE_MONITOR_H
 
@@ -10,11 +11,12 @@
 
 struct monitor;
 
-/* Starts the thread. `state` must outlive the monitor. With port 0 the kernel chooses a free port.
- * *ret_port is the port in use. The caller stops *ret with monitor_stop(). */
+/* Opens the port and starts the thread. `state` must outlive the monitor. With port 0 the kernel
+ * chooses a free port. *ret_port is the port in use. The caller stops *ret with monitor_stop(). */
 int monitor_start(const char *address, int port, struct run_state *state, struct monitor **ret,
                   int *ret_port, struct err *err);
-struct monitor *monitor_stop(struct monitor *monitor); /* NULL-safe; returns NULL */
+/* Closes the port, waits for the thread and frees the monitor. NULL-safe; returns NULL. */
+struct monitor *monitor_stop(struct monitor *monitor);
 
 static inline void cleanup_monitor(struct monitor **monitor)
 {

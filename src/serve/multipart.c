@@ -1,4 +1,4 @@
-/* Parses forms with files; see multipart.h. */
+/* Implements the parser of forms with files; see multipart.h. */
 #include "serve/multipart.h"
 
 #include "base/str.h"
@@ -37,8 +37,8 @@ static const char *header_parameter(struct arena *arena, const char *header, con
     return NULL;
 }
 
-/* Reads the lines "Name: value" up to the empty line into the part. Returns the position after the
- * empty line, or NULL if there is none. */
+/* Reads the header lines "Name: value" up to the empty line into the part. Returns the position
+ * after the empty line, or NULL if there is none within MULTIPART_HEADER_MAX bytes. */
 static const char *parse_headers(struct arena *arena, const char *at, const char *end,
                                  struct multipart_part *part)
 {
@@ -71,18 +71,18 @@ int multipart_parse(struct arena *arena, const char *content_type, const char *b
     const char *boundary = header_parameter(arena, content_type, "boundary");
     if (str_is_empty(boundary) || strlen(boundary) > BOUNDARY_MAX)
         return refuse_multipart(err, "its boundary is missing or too long");
-    const char *mark = arena_printf(arena, "\r\n--%s", boundary);
-    size_t mark_size = strlen(mark);
+    const char *delimiter = arena_printf(arena, "\r\n--%s", boundary);
+    size_t delimiter_size = strlen(delimiter);
     const char *end = body + size;
 
     /* The first boundary may be at the start of the body, without a line break before it. */
     const char *at;
-    if (size >= mark_size - 2 && memcmp(body, mark + 2, mark_size - 2) == 0)
-        at = body + mark_size - 2;
-    else if ((at = memmem(body, size, mark, mark_size)))
-        at += mark_size;
+    if (size >= delimiter_size - 2 && memcmp(body, delimiter + 2, delimiter_size - 2) == 0)
+        at = body + delimiter_size - 2;
+    else if ((at = memmem(body, size, delimiter, delimiter_size)))
+        at += delimiter_size;
     else
-        return refuse_multipart(err, "it does not hold its boundary");
+        return refuse_multipart(err, "it does not contain its boundary");
 
     struct multipart_part *parts = ARENA_ARRAY(arena, struct multipart_part, MULTIPART_PARTS_MAX);
     size_t count = 0;
@@ -98,11 +98,12 @@ int multipart_parse(struct arena *arena, const char *content_type, const char *b
             return refuse_multipart(err, "the headers of a part have no end");
         /* The line break before the boundary may be the empty line that ends the headers of an
          * empty part. */
-        const char *next = memmem(part->data - 2, (size_t)(end - part->data) + 2, mark, mark_size);
+        const char *next =
+            memmem(part->data - 2, (size_t)(end - part->data) + 2, delimiter, delimiter_size);
         if (!next)
             return refuse_multipart(err, "its last boundary is missing");
         part->size = next < part->data ? 0 : (size_t)(next - part->data);
-        at = next + mark_size;
+        at = next + delimiter_size;
     }
     if (end - at < 2)
         return refuse_multipart(err, "it ends in the middle");

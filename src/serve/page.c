@@ -1,4 +1,4 @@
-/* Sends the responses that all pages share; see page.h. */
+/* Implements the responses that all pages share; see page.h. */
 #include "serve/page.h"
 
 #include "base/mem.h"
@@ -16,8 +16,7 @@ void page_write_refusal(int status, const char *sentence, struct buf *body)
     if (status == 413)
         json_set(arena, json, "error",
                  json_stringf(arena,
-                              "the file is larger than %d MiB, which is the most that is taken "
-                              "here: send a smaller one",
+                              "the file is larger than the limit of %d MiB: send a smaller one",
                               PAGE_BODY_MAX >> 20));
     else
         json_set_string(arena, json, "error", sentence);

@@ -1,4 +1,4 @@
-/* Serves the report of a training run; see report_page.h. */
+/* Implements the serving of a report; see report_page.h. */
 #include "serve/report_page.h"
 
 #include "base/buf.h"
@@ -41,7 +41,7 @@ static void on_report_read(struct loop_work *work)
     free(read);
 }
 
-static void on_reader_left(struct http_exchange *exchange)
+static void on_report_client_left(struct http_exchange *exchange)
 {
     ((struct report_read *)exchange->context)->exchange = NULL;
 }
@@ -59,6 +59,6 @@ void report_page_respond(struct loop *loop, const char *path, struct http_exchan
     read->path = path;
     buf_init(&read->html, REPORT_PAGE_MAX);
     exchange->context = read;
-    exchange->on_cancel = on_reader_left;
+    exchange->on_cancel = on_report_client_left;
     loop_work_start(loop, &read->work);
 }

@@ -1,4 +1,5 @@
-/* Converts between JSON of the TensorFlow Serving REST interface and arrays; see tf_serving.h. */
+/* Implements the conversion between arrays and the JSON of the TensorFlow Serving REST interface;
+ * see tf_serving.h. */
 #include "serve/tf_serving.h"
 
 #include "base/mem.h"
@@ -11,7 +12,8 @@ struct reading {
     size_t count, max; /* numbers read so far, and capacity of `to` */
 };
 
-/* Recursive, but the JSON parser limits the depth. */
+/* Appends the numbers of a nested list. Returns false if there are too many, or if the list has
+ * anything else. The recursion is bounded, because the JSON parser limits the depth. */
 static bool read_numbers(struct reading *reading, const struct json *json)
 {
     if (json->type == JSON_INT || json->type == JSON_REAL) {
@@ -41,8 +43,8 @@ int tf_serving_read(struct arena *arena, const char *body, size_t size, size_t s
         return err_set(err, ERR_BAD_REQUEST,
                        "the body has no list 'instances': send {\"instances\": [PICTURE, …]}");
     if (count > max)
-        return err_set(err, ERR_TOO_LARGE, "%zu pictures are too many for one request: send %zu",
-                       count, max);
+        return err_set(err, ERR_TOO_LARGE,
+                       "%zu pictures are too many for one request: send at most %zu", count, max);
     _cleanup_free_ float *pixels = mem_calloc(count * sample, sizeof(float));
     JSON_EACH (instance, instances) {
         struct reading reading = {.to = pixels + position * sample, .max = sample};

@@ -1,4 +1,4 @@
-/* Serves the upload page; see upload_page.h. */
+/* Implements the upload page; see upload_page.h. */
 #include "serve/upload_page.h"
 
 #include "base/json/json.h"
@@ -20,18 +20,18 @@ enum { THUMBNAIL_SIDE = 96 };
  * single colour without a person. */
 #define BLANK 0.02
 
-/* An upload that is processed on the pool. */
+/* An upload that waits or is being processed on the pool. */
 struct upload {
     struct loop_work work;
     struct upload_page *page;
     struct http_exchange *exchange; /* NULL after the client has disconnected */
     struct upload *next;
-    void *file;
+    void *file; /* a copy of the uploaded file */
     size_t size;
     struct face_match matches[UPLOAD_NEAREST];
     size_t match_count;
-    size_t faces; /* number of faces found in the picture */
-    bool looked;  /* the picture was decoded and searched: `faces` is valid */
+    size_t faces;  /* number of faces found in the picture */
+    bool searched; /* the picture was decoded and searched for faces, so `faces` is valid */
     struct err err;
 };
 
@@ -39,7 +39,7 @@ struct upload_page {
     struct loop *loop;
     struct upload_page_options options;
     struct face_gallery *gallery;
-    double accuracy;
+    double accuracy; /* face_gallery_accuracy() */
     struct face_threshold threshold;
     struct upload *first, *last; /* queue of uploads; the first is in progress */
     size_t waiting;
@@ -76,8 +76,7 @@ struct upload_page *upload_page_free(struct upload_page *page)
     return NULL;
 }
 
-/* ---- Recognising a picture
- * ------------------------------------------------------------------------ */
+/* ---- Recognising a picture */
 
 static bool is_blank_picture(const float *pixels, size_t count)
 {
@@ -100,7 +99,7 @@ static int cut_face(struct upload *upload, const struct picture *picture, float 
     struct face_model *model = options->model;
     struct picture_square square;
     enum face_crop crop = options->photographs ? FACE_CROP_CASCADE : options->crop;
-    upload->looked = true;
+    upload->searched = true;
     int result =
         face_crop_choose(crop, options->finder, picture, &square, &upload->faces, &upload->err);
     if (result == 0 && crop != options->crop && options->crop != FACE_CROP_AUTO)
@@ -134,8 +133,9 @@ static void recognise_upload(struct loop_work *work)
             face_gallery_nearest(upload->page->gallery, embedding, upload->matches, UPLOAD_NEAREST);
 }
 
-/* Sets the fields about the nearest person. A picture with several faces gets no name. */
-static void set_verdict(struct upload *upload, struct json *answer)
+/* Sets the fields "found", "known" and "confidence" of a response. In a picture with several faces
+ * no person is recognised. */
+static void set_recognition(struct upload *upload, struct json *answer)
 {
     struct arena *arena = upload->exchange->arena;
     const struct face_threshold *threshold = &upload->page->threshold;
@@ -156,7 +156,7 @@ static void respond_no_face(struct upload *upload)
     struct json *answer = json_object(arena);
     json_set_string(arena, answer, "error", upload->err.message);
     json_set(arena, answer, "nearest", json_array(arena));
-    set_verdict(upload, answer);
+    set_recognition(upload, answer);
     page_respond_json(upload->exchange, err_info(upload->err.code)->http_status, answer);
 }
 
@@ -178,7 +178,7 @@ static void respond_matches(struct upload *upload)
         json_append(nearest, person);
     }
     json_set(arena, answer, "nearest", nearest);
-    set_verdict(upload, answer);
+    set_recognition(upload, answer);
     json_set(arena, answer, "threshold", json_real(arena, threshold->known));
     if (upload->page->accuracy >= 0)
         json_set(arena, answer, "accuracy", json_real(arena, upload->page->accuracy));
@@ -189,7 +189,7 @@ static void on_upload_recognised(struct loop_work *work)
 {
     struct upload *upload = CONTAINER_OF(work, struct upload, work);
     struct upload_page *page = upload->page;
-    if (upload->exchange && upload->err.code && upload->looked && upload->faces == 0)
+    if (upload->exchange && upload->err.code && upload->searched && upload->faces == 0)
         respond_no_face(upload);
     else if (upload->exchange && upload->err.code)
         page_respond_error(upload->exchange, &upload->err);
@@ -205,7 +205,7 @@ static void on_upload_recognised(struct loop_work *work)
     free(upload);
 }
 
-static void uploader_left(struct http_exchange *exchange)
+static void on_upload_client_left(struct http_exchange *exchange)
 {
     struct upload *upload = exchange->context;
     upload->exchange = NULL;
@@ -222,7 +222,7 @@ static void start_upload(struct upload_page *page, struct http_exchange *exchang
     upload->size = file->size;
     memcpy(upload->file, file->data, file->size);
     exchange->context = upload;
-    exchange->on_cancel = uploader_left;
+    exchange->on_cancel = on_upload_client_left;
     page->waiting++;
     if (page->last) {
         page->last->next = upload;
@@ -249,7 +249,7 @@ static void handle_upload(struct upload_page *page, struct http_exchange *exchan
             file = &parts[i];
     if (!file || file->size == 0)
         page_respond_refusal(exchange, ERR_BAD_REQUEST,
-                             "choose a picture first: no file came with the form");
+                             "choose a picture first: the form contains no file");
     else if (page->waiting >= UPLOAD_WAITING_MAX)
         page_respond_refusal(exchange, ERR_UNAVAILABLE,
                              "too many pictures are waiting already: try again in a moment");
@@ -257,8 +257,7 @@ static void handle_upload(struct upload_page *page, struct http_exchange *exchan
         start_upload(page, exchange, file);
 }
 
-/* ---- The rest of the page
- * ------------------------------------------------------------------------ */
+/* ---- The rest of the page */
 
 static void handle_about(struct upload_page *page, struct http_exchange *exchange)
 {
@@ -285,7 +284,8 @@ static void handle_about(struct upload_page *page, struct http_exchange *exchang
     page_respond_json(exchange, 200, about);
 }
 
-/* Sends "PERSON/PICTURE.png" of a data set as a small square PNG, for any format of the file. */
+/* Sends "PERSON/PICTURE.png" of a data set as a small square PNG, whatever the format of the
+ * file. */
 static void handle_picture(const struct dataset *dataset, const char *path,
                            struct http_exchange *exchange)
 {
@@ -322,7 +322,7 @@ void upload_page_handle(struct http_exchange *exchange, void *context)
         handle_upload(page, exchange);
     } else if (!reads) {
         page_respond_refusal(exchange, ERR_METHOD,
-                             "this address answers GET; pictures go to POST /upload");
+                             "use GET for this address; send pictures as POST /upload");
     } else if (str_eq(path, "/upload")) {
         page_respond_html(exchange, asset_upload_html());
     } else if (str_eq(path, "/")) {

@@ -294,11 +294,11 @@ static void programs_ask_as_they_ask_tensorflow_serving(void **state)
     expect(site, "POST", "/v1/models/mnist:predict", body.data, 200, "{\"predictions\":[[0.");
     snprintf(path, sizeof(path), "/v1/models/mnist/versions/%" PRId64 ":predict", version);
     expect(site, "POST", path, body.data, 200, "{\"predictions\":[[0.");
-    expect(site, "POST", "/v1/models/mnist/versions/1:predict", body.data, 404, "there is 'mnist'");
-    expect(site, "POST", "/v1/models/other:predict", body.data, 404, "there is 'mnist'");
+    expect(site, "POST", "/v1/models/mnist/versions/1:predict", body.data, 404, "use 'mnist'");
+    expect(site, "POST", "/v1/models/other:predict", body.data, 404, "use 'mnist'");
     expect(site, "POST", "/v1/models/mnist:predict", "{\"instances\":[[1]]}", 400,
            "it must have 784 numbers");
-    expect(site, "POST", "/random", "", 405, "answers GET");
+    expect(site, "POST", "/random", "", 405, "use GET");
     expect(site, "GET", "/nowhere", "", 404, "the page is at /");
 }
 

@@ -74,7 +74,8 @@ static void it_answers(void **unused)
     assert_answer(port, "GET", "/metrics", "HTTP/1.1 200 ", "\ntrainer_step 7\n");
     assert_answer(port, "GET", "/healthz", "HTTP/1.1 200 ", "ok");
     assert_answer(port, "POST", "/progress", "HTTP/1.1 405 ", "only GET");
-    assert_answer(port, "GET", "/", "HTTP/1.1 404 ", "there is /progress, /metrics and /healthz");
+    assert_answer(port, "GET", "/", "HTTP/1.1 404 ",
+                  "there is nothing here: use /progress, /metrics or /healthz");
 }
 
 /* Many silent connections do not block other clients, however long they stay. */

@@ -73,7 +73,7 @@ static void what_is_no_form_is_refused(void **state)
         {"application/json", "{}", "send the picture as a form"},
         {"multipart/form-data", "", "boundary is missing"},
         {"multipart/form-data; boundary=", "", "boundary is missing"},
-        {"multipart/form-data; boundary=b", "", "does not hold its boundary"},
+        {"multipart/form-data; boundary=b", "", "does not contain its boundary"},
         {"multipart/form-data; boundary=b", "--b", "ends in the middle"},
         {"multipart/form-data; boundary=b", "--bx\r\n\r\n", "not followed by a line break"},
         {"multipart/form-data; boundary=b", "--b\r\nA: b\r\n", "have no end"},

@@ -53,7 +53,7 @@ static void what_is_no_picture_is_refused(void **state)
         {"{\"instances\":[[1,2,3,4],[1,2,3,4,5]]}", "instances[1] is not a picture"},
         {"{\"instances\":[[1,2,3,\"4\"]]}", "instances[0] is not a picture"},
         {"{\"instances\":[{}]}", "instances[0] is not a picture"},
-        {"{\"instances\":[1,2,3,4]}", "4 pictures are too many for one request: send 3"},
+        {"{\"instances\":[1,2,3,4]}", "4 pictures are too many for one request: send at most 3"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct err err = ERR_INIT;

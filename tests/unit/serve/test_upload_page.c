@@ -130,8 +130,9 @@ static void a_refusal_of_the_server_is_json(void **state)
     _cleanup_buf_ struct buf body;
     buf_init(&body, 4096);
     page_write_refusal(413, "the request's body is longer than 12582912 bytes", &body);
-    assert_string_equal(body.data, "{\"error\":\"the file is larger than 12 MiB, which is the most "
-                                   "that is taken here: send a smaller one\"}");
+    assert_string_equal(
+        body.data,
+        "{\"error\":\"the file is larger than the limit of 12 MiB: send a smaller one\"}");
     buf_clear(&body);
     page_write_refusal(408, "the request's \"body\" took too long", &body);
     assert_string_equal(body.data, "{\"error\":\"the request's \\\"body\\\" took too long\"}");
