@@ -1,7 +1,7 @@
-/* trainer bench: lists the benchmarks, which have one file each. */
+/* trainer bench: the table of the benchmarks. Each benchmark has a file of its own. */
 #include "cli/trainer/commands.h"
 
-static const struct command *const MEASUREMENTS[] = {
+static const struct command *const BENCHMARKS[] = {
     &COMMAND_BENCH_ALLREDUCE,
     NULL,
 };
@@ -10,5 +10,5 @@ const struct command COMMAND_BENCH = {
     .name = "bench",
     .summary = "measure the communication between workers",
     .description = "Measures these machines and their network, with the code that training uses.",
-    .subcommands = MEASUREMENTS,
+    .subcommands = BENCHMARKS,
 };

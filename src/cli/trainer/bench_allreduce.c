@@ -24,16 +24,17 @@ struct bench_values {
 
 enum {
     SIZES_MAX = 32,
-    CALLS_MIN = 8,
+    CALLS_MIN = 8, /* measured calls per cell of the table */
     CALLS_MAX = 1000,
-    WARM_UP = 3,
-    BYTES_A_CELL = 256 << 20, /* approximate number of bytes that are summed for one measured
-                               * value */
+    WARM_UP = 3, /* calls before the measured ones */
+    /* Approximate number of bytes that the measured calls of a cell sum. */
+    BYTES_PER_CELL = 256 << 20,
     BYTES_MAX = 1 << 30,
     SECRET_SIZE = 16,
-    COLUMNS_MAX = 16, /* limit of algorithms in the table */
+    COLUMNS_MAX = 16, /* limit of columns: algorithms in the table */
 };
 
+/* Parses one size with its unit: "4KiB". */
 static int parse_size(const char *text, size_t length, size_t *ret, struct err *err)
 {
     static const struct {
@@ -67,7 +68,7 @@ static int parse_sizes(const char *text, size_t sizes[SIZES_MAX], size_t *ret_co
     for (const char *at = text;; at++) {
         size_t length = strcspn(at, ",");
         if (count == SIZES_MAX)
-            return err_set(err, ERR_USAGE, "--sizes: more than %d of them", SIZES_MAX);
+            return err_set(err, ERR_USAGE, "--sizes: more than %d sizes", SIZES_MAX);
         int result = parse_size(at, length, &sizes[count++], err);
         if (result < 0)
             return result;
@@ -85,13 +86,13 @@ static int compare_times(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Stores the median duration of a call in nanoseconds in *ret_ns. All workers begin each call
+/* Sets *ret_ns to the median duration of a call in nanoseconds. All workers begin each call
  * together. */
 static int measure_algorithm(struct comm_group *group, const struct collective_allreduce *algorithm,
                              float *data, size_t bytes, int64_t *ret_ns, struct err *err)
 {
     static int64_t times[CALLS_MAX];
-    size_t calls = BYTES_A_CELL / bytes;
+    size_t calls = BYTES_PER_CELL / bytes;
     calls = calls < CALLS_MIN ? CALLS_MIN : calls > CALLS_MAX ? CALLS_MAX : calls;
     for (size_t call = 0; call < calls + WARM_UP; call++) {
         int result = comm_barrier(group, err);
@@ -118,7 +119,8 @@ static void print_size(size_t bytes)
         printf("%8zu B", bytes);
 }
 
-/* Lists the columns of the table: the algorithms that can be used for at least one of the sizes. */
+/* Sets `columns` to the algorithms that can be used for at least one of the sizes, or only to the
+ * algorithm of --algorithm. Returns their number. */
 static size_t list_columns(struct comm_group *group, const struct bench_values *values,
                            const size_t *sizes, size_t count,
                            const struct collective_allreduce **columns)
@@ -137,13 +139,14 @@ static size_t list_columns(struct comm_group *group, const struct bench_values *
     return found;
 }
 
+/* Measures all algorithms for one size. Rank 0 prints the results. */
 static int print_row(struct comm_group *group, const struct collective_allreduce *const *columns,
                      size_t column_count, float *data, size_t bytes, struct err *err)
 {
-    bool speaks = comm_group_rank(group) == 0;
+    bool prints = comm_group_rank(group) == 0;
     double members = comm_group_size(group);
     const struct collective_allreduce *chosen = comm_allreduce_choice(group, bytes / sizeof(float));
-    if (speaks)
+    if (prints)
         print_size(bytes);
     for (size_t i = 0; i < column_count; i++) {
         int64_t ns = 0;
@@ -151,14 +154,14 @@ static int print_row(struct comm_group *group, const struct collective_allreduce
         int result = usable ? measure_algorithm(group, columns[i], data, bytes, &ns, err) : 0;
         if (result < 0)
             return result;
-        if (speaks && usable)
+        if (prints && usable)
             printf("  %9.1f %7.2f%c", (double)ns / 1e3,
                    (double)bytes / (double)(ns ? ns : 1) * 2 * (members - 1) / members,
                    columns[i] == chosen ? '*' : ' ');
-        else if (speaks)
+        else if (prints)
             printf("  %9s %7s ", "-", "-");
     }
-    if (speaks) {
+    if (prints) {
         printf("\n");
         fflush(stdout);
     }
@@ -195,9 +198,9 @@ static int join_and_measure(const struct bench_values *values, const struct ty_t
     _cleanup_(cleanup_shared_memory) struct shared_memory *memory = NULL;
     _cleanup_(cleanup_comm_group) struct comm_group *group = NULL;
     char host[32];
-    size_t workers = tf_config_workers(config), most = 0;
+    size_t workers = tf_config_workers(config), largest = 0;
     for (size_t i = 0; i < count; i++)
-        most = sizes[i] > most ? sizes[i] : most;
+        largest = sizes[i] > largest ? sizes[i] : largest;
     snprintf(host, sizeof(host), "%zu", config->self * (size_t)values->hosts / workers);
     const struct comm_options options = {
         .config = config,
@@ -209,7 +212,7 @@ static int join_and_measure(const struct bench_values *values, const struct ty_t
         .join_timeout_ms = values->join_timeout * 1000,
         .report = fit_print_line,
     };
-    int result = shared_memory_new("bench", most, &memory, err);
+    int result = shared_memory_new("bench", largest, &memory, err);
     if (result == 0)
         result = comm_group_open(&options, &group, err);
     if (result == 0)
@@ -218,7 +221,7 @@ static int join_and_measure(const struct bench_values *values, const struct ty_t
         result = print_times(group, values, sizes, count, memory->at, err);
     if (result < 0)
         bench_workers_fail(local, err);
-    group = comm_group_free(group); /* freed before the memory that the group shares */
+    group = comm_group_free(group); /* The group is freed before the memory that it shares. */
     return result;
 }
 
@@ -265,7 +268,8 @@ static const struct option OPTIONS[] = {
      .min = 0,
      .max = BENCH_WORKERS_MAX,
      .value = "N",
-     .help = "number of workers to start on this machine; 0: be one of those that TF_CONFIG names"},
+     .help = "number of workers to start on this machine; 0: run as one of the workers that "
+             "TF_CONFIG names"},
     {.name = "sizes",
      .type = OPTION_STRING,
      FIELD(sizes),

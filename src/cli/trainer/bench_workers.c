@@ -1,4 +1,4 @@
-/* Forks several worker processes on this machine; see bench_workers.h. */
+/* Implements the workers of a benchmark; see bench_workers.h. */
 #include "cli/trainer/bench_workers.h"
 
 #include "base/buf.h"
@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Finds free ports. Keeps all sockets open until all ports are found, so that no port is returned
- * twice. */
+/* Finds `count` different free ports: keeps all sockets open until all ports are found, so that no
+ * port is found twice. */
 static int find_ports(int *ports, int count, struct err *err)
 {
     int fds[BENCH_WORKERS_MAX], found = 0, result = 0;
@@ -37,8 +37,9 @@ static int find_ports(int *ports, int count, struct err *err)
     return result;
 }
 
-static int view_of(const int *ports, int count, int index, struct ty_tf_config **ret,
-                   struct err *err)
+/* Sets *ret to the description of the cluster for process `index`. */
+static int describe_cluster(const int *ports, int count, int index, struct ty_tf_config **ret,
+                            struct err *err)
 {
     _cleanup_buf_ struct buf text;
     buf_init(&text, 4096);
@@ -72,7 +73,7 @@ int bench_workers_start(struct bench_workers *workers, int count, struct ty_tf_c
             workers->index = i;
         }
     }
-    return view_of(ports, count, workers->index, ret, err);
+    return describe_cluster(ports, count, workers->index, ret, err);
 }
 
 void bench_workers_fail(struct bench_workers *workers, const struct err *err)
@@ -81,13 +82,15 @@ void bench_workers_fail(struct bench_workers *workers, const struct err *err)
         workers->failures[workers->index] = *err;
 }
 
-/* Whether the error is only the loss of a peer, which usually follows from the failure of another
- * process. */
+/* Returns whether the error is only the loss of a peer, which usually follows from the failure of
+ * another process. */
 static bool is_loss(int code)
 {
     return code == ERR_UNAVAILABLE || code == ERR_TIMEOUT;
 }
 
+/* Returns the index of the first forked process that failed for another reason than the loss of a
+ * peer, or 0 if there is none. */
 static int find_cause(const struct bench_workers *workers)
 {
     for (int i = 1; workers->failures && i < workers->count; i++)

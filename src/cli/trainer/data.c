@@ -1,4 +1,4 @@
-/* trainer data: lists the commands for data sets, which have one file each. */
+/* trainer data: the table of the commands for data sets. Each command has a file of its own. */
 #include "cli/trainer/commands.h"
 
 static const struct command *const COMMANDS[] = {

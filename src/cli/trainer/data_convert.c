@@ -42,8 +42,8 @@ static int write_picture(const char *directory, const char *name, size_t number,
         buf_printf(&file, "P%c\n%zu %zu\n255\n", channels == 3 ? '6' : '5', width, height);
         buf_append(&file, pixels, width * height * channels);
     }
-    /* Does not sync each of thousands of files, because an interrupted conversion is repeated
-     * anyway. */
+    /* The files are not synced, because there may be thousands, and an interrupted conversion is
+     * repeated anyway. */
     return result < 0 ? result : file_replace(path, file.data, file.size, 0644, err);
 }
 
@@ -103,11 +103,11 @@ static int unpack_idx(const struct convert_values *wanted, const char *from, con
     return 0;
 }
 
-/* The label of a class is the position of its folder in FROM/train, ordered by name, also for the
- * test part. Folders without usable pictures count too, so that one damaged class does not shift
- * the labels of the others. */
-static int label_of(const struct dataset *classes, const char *from, const char *name,
-                    uint8_t *ret_label, struct err *err)
+/* Sets the label of a class: the position of its folder in FROM/train, ordered by name, also for
+ * the test part. A folder whose pictures are all damaged counts, so that it does not shift the
+ * labels of the others. A folder without picture files does not count. */
+static int find_label(const struct dataset *classes, const char *from, const char *name,
+                      uint8_t *ret_label, struct err *err)
 {
     for (size_t i = 0; i < dataset_persons(classes); i++)
         if (str_eq(dataset_person_name(classes, i), name)) {
@@ -115,11 +115,13 @@ static int label_of(const struct dataset *classes, const char *from, const char 
             return 0;
         }
     return err_set(err, ERR_NOT_FOUND,
-                   "'%s/test' has a class '%s' that '%s/train' lacks: give it pictures there, too, "
-                   "or take it out",
+                   "'%s/test' has the class '%s', but '%s/train' does not: add pictures of it "
+                   "there, or remove it",
                    from, name, from);
 }
 
+/* Reads the pictures of one part of FROM as grey pictures with labels. The caller frees ret->pixels
+ * and ret->labels, after a failure, too. */
 static int read_part(const struct convert_values *wanted, const char *from, enum idx_part part,
                      const struct dataset *classes, struct idx *ret, struct err *err)
 {
@@ -139,7 +141,7 @@ static int read_part(const struct convert_values *wanted, const char *from, enum
     };
     for (size_t folder = 0; result == 0 && folder < dataset_persons(dataset); folder++) {
         uint8_t label = 0;
-        result = label_of(classes, from, dataset_person_name(dataset, folder), &label, err);
+        result = find_label(classes, from, dataset_person_name(dataset, folder), &label, err);
         for (size_t i = 0; result == 0 && i < dataset_pictures(dataset, folder); i++, at++) {
             ret->labels[at] = label;
             result = dataset_load_bytes(dataset, folder, i, side, 1, ret->pixels + at * side * side,
@@ -157,8 +159,9 @@ static int pack_idx(const struct convert_values *wanted, const char *from, const
     struct idx parts[] = {[IDX_TRAIN] = {0}, [IDX_TEST] = {0}};
     int result = dataset_open_folder(train, &classes, err);
     if (result == 0 && dataset_persons(classes) > 256)
-        result = err_set(err, ERR_TOO_MANY, "'%s' has %zu folders: IDX files know 256 labels",
-                         train, dataset_persons(classes));
+        result = err_set(err, ERR_TOO_MANY,
+                         "'%s' has %zu folders, but IDX files have at most 256 labels", train,
+                         dataset_persons(classes));
     /* Reads both parts before writing any file, because an incomplete data set looks like a
      * complete one. */
     for (enum idx_part part = IDX_TRAIN; result == 0 && part <= IDX_TEST; part++)
@@ -185,8 +188,8 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Refuses a target inside the source, even through symbolic links or if the target does not exist
- * yet. */
+/* Refuses a target that is the source or lies inside it, even through symbolic links or if the
+ * target does not exist yet. */
 static int check_outside(const char *to, const char *from, struct err *err)
 {
     struct stat source, at, above;
@@ -211,10 +214,10 @@ static int check_outside(const char *to, const char *from, struct err *err)
     }
     return itself ? err_set(err, ERR_USAGE,
                             "'%s' would be written over itself: name another folder", to)
-                  : err_set(err, ERR_USAGE,
-                            "'%s' lies in '%s', which is not to be changed: name a folder outside "
-                            "of it",
-                            to, from);
+                  : err_set(
+                        err, ERR_USAGE,
+                        "'%s' lies in '%s', which must not be changed: name a folder outside of it",
+                        to, from);
 }
 
 static int data_convert_run(const void *values, size_t count, const char *const *arguments,

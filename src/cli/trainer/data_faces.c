@@ -1,5 +1,5 @@
-/* trainer data faces: writes generated drawings of faces as picture files, for tests without a data
- * set. */
+/* trainer data faces: writes generated drawings of faces as picture files, so that users can try
+ * the program without a data set. */
 #include "cli/trainer/commands.h"
 
 #include "base/mem.h"
@@ -46,11 +46,11 @@ static int write_faces(const struct data_values *wanted, struct err *err)
         return err_set(err, ERR_USAGE, "no target folder given: use --gallery DIR");
     int result = dataset_open_procedural((uint64_t)wanted->seed, (size_t)wanted->persons,
                                          kept + samples, &dataset, err);
-    bool one = str_eq(wanted->gallery, wanted->samples);
+    bool same_folder = str_eq(wanted->gallery, wanted->samples);
     if (result == 0)
-        result =
-            data_target_check_faces(wanted->gallery, dataset, 0, one ? kept + samples : kept, err);
-    if (result == 0 && !one && !str_is_empty(wanted->samples))
+        result = data_target_check_faces(wanted->gallery, dataset, 0,
+                                         same_folder ? kept + samples : kept, err);
+    if (result == 0 && !same_folder && !str_is_empty(wanted->samples))
         result = data_target_check_faces(wanted->samples, dataset, kept, kept + samples, err);
     for (size_t person = 0; result == 0 && person < dataset_persons(dataset); person++) {
         for (size_t i = 0; result == 0 && i < kept; i++)

@@ -1,4 +1,5 @@
-/* trainer data inspect: describes a data set before it is used for training. */
+/* trainer data inspect: describes a data set before it is used for training. Reads every file, and
+ * changes none. */
 #include "cli/trainer/commands.h"
 
 #include "base/json/json.h"
@@ -10,7 +11,7 @@
 
 #include <stdio.h>
 
-enum { SIZES = 5 /* number of sizes in the text output; JSON lists all */ };
+enum { SIZES = 5 /* sizes of pictures in the text output; JSON lists all of them */ };
 
 struct inspect_values {
     const char *data, *crop, *log;
@@ -23,7 +24,9 @@ struct picture_size {
 };
 
 struct inspection {
-    size_t persons, pictures, decoded, faces, fewest, most;
+    size_t persons, pictures; /* number of persons, and of their picture files */
+    size_t decoded, faces;    /* number of files that are pictures, and of those with a face */
+    size_t fewest, most;      /* pictures per person */
     size_t formats[PICTURE_FORMATS];
     struct picture_size *sizes; /* most frequent first */
     size_t size_count;
@@ -117,7 +120,7 @@ static void print_people(const struct inspection *inspection, const struct peopl
            inspection->pictures == 1 ? "" : "s");
     if (inspection->fewest < inspection->most)
         printf("from %zu to ", inspection->fewest);
-    printf("%zu a person\n", inspection->most);
+    printf("%zu per person\n", inspection->most);
     printf("formats:");
     const char *comma = "";
     for (size_t i = 0; i < PICTURE_FORMATS; i++)

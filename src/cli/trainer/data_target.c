@@ -1,4 +1,4 @@
-/* Checks the folders to which `trainer data` writes; see data_target.h. */
+/* Implements the checks of a target folder; see data_target.h. */
 #include "cli/trainer/data_target.h"
 
 #include "base/mem.h"
@@ -7,11 +7,11 @@
 #include <dirent.h>
 #include <stdio.h>
 
-/* Whether the target may contain an entry of this name. */
+/* Returns whether the target may contain an entry of this name. */
 typedef bool allowed(const void *context, const char *name);
 
-/* Checks the entries of the folder. Returns 0 if `directory` does not exist or is not a folder: the
- * code that creates it reports errors. */
+/* Checks the entries of the folder. If `allow` is NULL, no entry is allowed. Returns 0 if
+ * `directory` does not exist or is not a folder: the code that creates it reports errors. */
 static int check_target(const char *directory, allowed *allow, const void *context, struct err *err)
 {
     DIR *entries = opendir(directory);
@@ -20,7 +20,7 @@ static int check_target(const char *directory, allowed *allow, const void *conte
         if (entry->d_name[0] != '.' && !str_eq(entry->d_name, "lost+found") &&
             !(allow && allow(context, entry->d_name)))
             result = err_set(err, ERR_USAGE,
-                             "'%s' is not empty: '%s' in it would mix with what is written; name a "
+                             "'%s' is not empty: it contains '%s'; name a "
                              "new folder, or empty this one",
                              directory, entry->d_name);
     if (entries)
@@ -33,6 +33,7 @@ int data_target_check_empty(const char *directory, struct err *err)
     return check_target(directory, NULL, NULL, err);
 }
 
+/* The people and the picture numbers that a folder may contain. */
 struct faces {
     const struct dataset *dataset;
     size_t first, end;

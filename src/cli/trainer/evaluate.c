@@ -1,4 +1,5 @@
-/* trainer evaluate: measures the accuracy of a classifier on the test pictures, per class. */
+/* trainer evaluate: measures the accuracy of a classifier on the test pictures, overall and per
+ * class. */
 #include "cli/trainer/commands.h"
 
 #include "base/str.h"
@@ -22,9 +23,9 @@ static void print_evaluation(const struct classifier_model *model,
         const struct classifier_eval_class *row = &eval->rows[i];
         const char *label = classifier_model_label(model, i);
         printf("%-*s %8zu %6.1f %% %12zu   %s\n", utf8_width(label, 24), label, row->pictures,
-               row->pictures ? 100 * (double)row->right / (double)row->pictures : 0.0,
+               row->pictures ? 100 * (double)row->correct / (double)row->pictures : 0.0,
                row->taken_for,
-               row->mistaken < 0 ? "-" : classifier_model_label(model, row->mistaken));
+               row->mistaken_for < 0 ? "-" : classifier_model_label(model, row->mistaken_for));
     }
     classifier_eval_sentence(eval, text, sizeof(text));
     printf("%s\n", text);

@@ -1,4 +1,4 @@
-/* trainer export: writes a trained model as a file for other programs. */
+/* trainer export: writes a face model or a classifier as an ONNX file, for other programs. */
 #include "cli/trainer/commands.h"
 
 #include "base/str.h"
@@ -50,8 +50,8 @@ static int export_classifier(const struct export_values *values, struct err *err
     return result;
 }
 
-/* Checks the target. The export is written under a temporary name and renamed, so it would replace
- * any existing file. Only an older export may be replaced. */
+/* Checks the target. The export is written under a temporary name and renamed, so it replaces an
+ * existing file. It must not replace the model itself, or anything that is not a regular file. */
 static int check_output(const struct export_values *values, struct err *err)
 {
     struct stat model, output;
@@ -89,8 +89,8 @@ static int export_run(const void *values, size_t count, const char *const *argum
     if (str_eq(checkpoint->info.model, "classifier"))
         return export_classifier(export, err);
     return err_set(err, ERR_UNSUPPORTED,
-                   "cannot export '%s': it holds a model of kind '%s', and only faces and "
-                   "classifiers have an ONNX form",
+                   "cannot export '%s': it holds a model of kind '%s', but only face models and "
+                   "classifiers can be exported as ONNX",
                    export->model, checkpoint->info.model);
 }
 

@@ -1,6 +1,6 @@
-/* trainer fit: runs a training process. The table of models has one row per model that can be
- * trained (struct model). The row has everything that differs between models; the code in this file
- * is the same for all. */
+/* trainer fit: runs one process of a training run. The table of models has one row per model that
+ * can be trained (struct model in train/run/model.h). The row has everything that differs between
+ * models; the code in this file is the same for all of them. */
 #include "cli/trainer/commands.h"
 
 #include "base/mem.h"
@@ -17,6 +17,8 @@
 
 enum { FIT_TEXT_MAX = 1 << 16 };
 
+/* Checks that the model can be trained by the processes of the cluster, and this process can take
+ * part. */
 static int fit_check_roles(const struct model_run *run, struct err *err)
 {
     const struct model *model = run->model;
@@ -55,21 +57,21 @@ static int fit_serve_variables(struct model_run *run, struct err *err)
         .directory = directory,
         .snapshot_every_ms = run->snapshot_every_ms,
         .join_timeout_ms = run->values->cluster.join_timeout * 1000,
-        .stop = &fit_stop_asked,
+        .stop = &fit_stop_signal,
         .report = fit_print_line,
     };
     int result = directory ? file_make_dirs(directory, 0755, err) : 0;
     return result < 0 ? result : ps_server_run(&server, &run->stopped, err);
 }
 
-/* Prints the announcement of the model. Also warns if the result of the training will not be
- * saved. */
+/* Prints the lines of the model's announce() on standard output, and a warning if the model will
+ * not be kept. */
 static void fit_announce(const struct model_run *run)
 {
     _cleanup_buf_ struct buf text;
     buf_init(&text, FIT_TEXT_MAX);
     if (run->chief && !run->fit.model_dir && !run->exports)
-        fit_print_line(NULL, "the model will not be kept: --model-dir says where to keep it");
+        fit_print_line(NULL, "the model will not be kept: use --model-dir to keep it");
     if (!run->model->announce || run->fit.log.style == PROGRESS_JSON)
         return;
     run->model->announce(run, &text);
@@ -77,6 +79,7 @@ static void fit_announce(const struct model_run *run)
     fflush(stdout);
 }
 
+/* Prints the result of a complete run, if this process has one. */
 static void fit_report_result(const struct model_run *run)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -86,7 +89,7 @@ static void fit_report_result(const struct model_run *run)
     json_set_string(arena, line, "event", "result");
     if (!run->model->report(run, arena, line, &text))
         return;
-    const char *report_dir = model_run_speaks(run) ? run->fit.model_dir : NULL;
+    const char *report_dir = model_run_is_reporter(run) ? run->fit.model_dir : NULL;
     if (run->fit.log.style == PROGRESS_JSON) {
         fit_report_set(arena, line, report_dir);
         printf("%s\n", json_to_string(arena, line));
@@ -106,7 +109,7 @@ static int fit_train_with_servers(struct model_run *run, struct err *err)
         .shape = model_run_hash(run, NULL),
         .join_timeout_ms = run->values->cluster.join_timeout * 1000,
         .timeout_ms = run->server_timeout_ms,
-        .stop = &fit_stop_asked,
+        .stop = &fit_stop_signal,
         .report = fit_print_line,
         .waiting = fit_watch_wait,
         .context = run->fit.log.state,
@@ -123,6 +126,7 @@ static int fit_train_with_servers(struct model_run *run, struct err *err)
     return result;
 }
 
+/* Trains alone, or together with the other workers of the cluster. */
 static int fit_train_synchronously(struct model_run *run, const struct fit_terms *terms,
                                    struct err *err)
 {
@@ -183,7 +187,7 @@ static int fit_run(const struct command *command, const void *values, struct err
     if (result < 0)
         return result;
     run = model_run_new(model, values, config);
-    run->fit.stop = &fit_stop_asked;
+    run->fit.stop = &fit_stop_signal;
     run->fit.log.stream = stdout;
     result = model->init(run, err);
     if (result == 0)

@@ -1,4 +1,4 @@
-/* Reads the cluster of `trainer fit` and handles signals; see fit_cluster.h. */
+/* Implements the parts of `trainer fit` that concern the processes of a run; see fit_cluster.h. */
 #include "cli/trainer/fit_cluster.h"
 
 #include "base/mem.h"
@@ -9,20 +9,20 @@
 #include <unistd.h>
 
 /* Global, because a signal handler has no context parameter. */
-volatile sig_atomic_t fit_stop_asked, fit_joining;
+volatile sig_atomic_t fit_stop_signal, fit_joining;
 
-/* Requests a stop: the training finishes and saves the current step, then ends. Before the first
- * step there is nothing to save, so the process ends at once. */
+/* Requests a stop: the training finishes the current step, saves, and ends. Before the first step
+ * there is nothing to save, so the process ends at once. */
 static void on_fit_signal(int signal)
 {
     if (fit_joining)
         _exit(128 + signal);
-    fit_stop_asked = signal;
+    fit_stop_signal = signal;
 }
 
 int fit_stopped_exit_code(void)
 {
-    return 128 + (fit_stop_asked ? fit_stop_asked : SIGTERM);
+    return 128 + (fit_stop_signal ? fit_stop_signal : SIGTERM);
 }
 
 void fit_install_signals(void)
@@ -77,7 +77,7 @@ int fit_cluster_read(const struct fit_cluster_values *values, struct ty_tf_confi
         return err_set(err, ERR_UNSUPPORTED,
                        "--encrypt: links to parameter servers cannot be encrypted yet: leave it "
                        "out where the network can be trusted, or train without PS replicas");
-    return err_set(err, ERR_USAGE, "--min-workers %lld: there %s only %zu worker%s",
+    return err_set(err, ERR_USAGE, "--min-workers is %lld, but there %s only %zu worker%s",
                    (long long)values->min_workers, workers == 1 ? "is" : "are", workers,
                    workers == 1 ? "" : "s");
 }
@@ -97,7 +97,7 @@ struct comm_options fit_cluster_comm(const struct fit_cluster_values *values,
 {
     enum {
         LATECOMERS_MS = 10000
-    }; /* workers that join within this time take part in the first step */
+    }; /* how long the first step waits for workers beyond --min-workers */
     return (struct comm_options){
         .config = config,
         .shape = shape,
@@ -108,7 +108,7 @@ struct comm_options fit_cluster_comm(const struct fit_cluster_values *values,
         .start_members = (int)values->min_workers,
         .start_after_ms = LATECOMERS_MS,
         .peer_timeout_ms = (int64_t)(values->peer_timeout * 1000),
-        .stop = &fit_stop_asked,
+        .stop = &fit_stop_signal,
         .report = fit_print_line,
     };
 }

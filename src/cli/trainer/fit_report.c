@@ -1,4 +1,4 @@
-/* Prints the path of the report of a run; see fit_report.h. */
+/* Implements the output of the path of a report; see fit_report.h. */
 #include "cli/trainer/fit_report.h"
 
 #include "base/mem.h"

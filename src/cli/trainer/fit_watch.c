@@ -1,4 +1,4 @@
-/* Serves the progress of a run and writes files for TensorBoard; see fit_watch.h. */
+/* Implements the watching of a training run; see fit_watch.h. */
 #include "cli/trainer/fit_watch.h"
 
 #include "base/mem.h"
@@ -19,11 +19,11 @@
 static void start_monitor(struct fit_watch *watch, const char *address, int port)
 {
     struct err err = ERR_INIT;
-    bool all = str_is_empty(address);
-    address = all ? "::" : address;
+    bool all_addresses = str_is_empty(address);
+    address = all_addresses ? "::" : address;
     int wanted = port;
     int result = monitor_start(address, wanted, watch->state, &watch->monitor, &port, &err);
-    if (result < 0 && all && err.sys != EADDRINUSE) { /* the machine may have no IPv6 */
+    if (result < 0 && all_addresses && err.sys != EADDRINUSE) { /* the machine may have no IPv6 */
         address = "0.0.0.0";
         result = monitor_start(address, wanted, watch->state, &watch->monitor, &port, &err);
     }
@@ -37,7 +37,7 @@ static void start_monitor(struct fit_watch *watch, const char *address, int port
 }
 
 int fit_watch_open(const struct fit_watch_values *values, const struct command *command,
-                   const void *all, const char *model_dir, struct run_log_options *log,
+                   const void *all_values, const char *model_dir, struct run_log_options *log,
                    struct fit_watch *ret, struct err *err)
 {
     char address[MONITOR_ADDRESS_MAX];
@@ -54,7 +54,7 @@ int fit_watch_open(const struct fit_watch_values *values, const struct command *
         ret->events_dir = mem_strdup(values->events);
     log->state = ret->state;
     log->events_dir = ret->events_dir;
-    log->settings = options_to_json(ret->arena, command, all, 0, 0);
+    log->settings = options_to_json(ret->arena, command, all_values, 0, 0);
     return 0;
 }
 

@@ -1,4 +1,4 @@
-/* trainer: the program for training and serving. This file has the table of commands. */
+/* trainer: the program for training and serving. This file has the table of commands and main(). */
 #include "cli/trainer/commands.h"
 
 #include "base/system/crash.h"

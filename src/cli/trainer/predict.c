@@ -13,14 +13,16 @@
 
 #include <stdio.h>
 
-enum { NEAREST = 3 };
+enum { NEAREST = 3 /* people listed per picture */ };
 
 struct predict_values {
     const char *model, *data, *gallery, *probes, *output, *log;
     int64_t persons, pictures, held_out, seed;
 };
 
-static int whole_data_set(const struct dataset *dataset, struct dataset_split *ret, struct err *err)
+/* Selects all people for the evaluation. */
+static int select_all_people(const struct dataset *dataset, struct dataset_split *ret,
+                             struct err *err)
 {
     ret->held_out.count = dataset_persons(dataset);
     ret->held_out.items = mem_calloc(ret->held_out.count + 1, sizeof(size_t));
@@ -37,7 +39,7 @@ static void print_evaluation_table(const struct dataset *dataset, const struct f
         const struct face_eval_person *row = &eval->rows[i];
         const char *name = dataset_person_name(dataset, row->person);
         printf("%-*s %8zu %14.3f %16.3f %10.1f %%\n", utf8_width(name, 24), name, row->pictures,
-               row->same, row->nearest, 100 * row->right);
+               row->same, row->nearest, 100 * row->correct);
     }
 }
 
@@ -53,12 +55,13 @@ static void print_evaluation_json(const struct dataset *dataset, const struct fa
         json_set_int(arena, person, "pictures", (int64_t)row->pictures);
         json_set(arena, person, "ownDistance", json_real(arena, row->same));
         json_set(arena, person, "nearestOther", json_real(arena, row->nearest));
-        json_set(arena, person, "pairsRight", json_real(arena, row->right));
+        json_set(arena, person, "pairsRight", json_real(arena, row->correct));
         json_append(people, person);
     }
     printf("%s\n", json_to_string(arena, line));
 }
 
+/* Measures how well the model distinguishes the people of --data, and prints the result. */
 static int evaluate_people(const struct predict_values *values, struct face_model *model,
                            const struct people_crop *crop, struct err *err)
 {
@@ -70,7 +73,7 @@ static int evaluate_people(const struct predict_values *values, struct face_mode
     if (result == 0)
         result = values->held_out ? dataset_split_persons(dataset, (uint64_t)values->seed,
                                                           (size_t)values->held_out, &split, err)
-                                  : whole_data_set(dataset, &split, err);
+                                  : select_all_people(dataset, &split, err);
     if (result == 0)
         result = face_eval_run(model, dataset, &split.held_out, &eval, err);
     if (result < 0)
@@ -86,9 +89,10 @@ static int evaluate_people(const struct predict_values *values, struct face_mode
     return 0;
 }
 
-static int recognise_people(struct face_model *model, const struct people_crop *crop,
-                            const struct dataset *people, const struct face_gallery *gallery,
-                            const char *path, bool as_json, struct err *err)
+/* Prints the people of the gallery that are nearest to the face on one picture. */
+static int recognise_picture(struct face_model *model, const struct people_crop *crop,
+                             const struct dataset *people, const struct face_gallery *gallery,
+                             const char *path, bool as_json, struct err *err)
 {
     size_t side = face_model_side(model), channels = face_model_channels(model);
     _cleanup_free_ float *pixels =
@@ -130,9 +134,9 @@ static int recognise_people(struct face_model *model, const struct people_crop *
     return 0;
 }
 
-static int recognise_all(const struct predict_values *values, struct face_model *model,
-                         const struct people_crop *crop, size_t count, const char *const *paths,
-                         struct err *err)
+static int recognise_pictures(const struct predict_values *values, struct face_model *model,
+                              const struct people_crop *crop, size_t count,
+                              const char *const *paths, struct err *err)
 {
     _cleanup_(cleanup_dataset) struct dataset *people = NULL;
     _cleanup_(cleanup_face_gallery) struct face_gallery *gallery = NULL;
@@ -143,21 +147,21 @@ static int recognise_all(const struct predict_values *values, struct face_model 
     if (result == 0)
         result = face_gallery_new(model, people, &gallery, err);
     for (size_t i = 0; result == 0 && i < count; i++)
-        result = recognise_people(model, crop, people, gallery, paths[i],
-                                  str_eq(values->log, "json"), err);
+        result = recognise_picture(model, crop, people, gallery, paths[i],
+                                   str_eq(values->log, "json"), err);
     return result;
 }
 
 static int check_probes(const struct predict_values *wanted, size_t count, struct err *err)
 {
     if (str_is_empty(wanted->probes) && !str_is_empty(wanted->output))
-        return err_set(err, ERR_USAGE, "--output '%s' belongs to --probes DIR", wanted->output);
+        return err_set(err, ERR_USAGE, "--output '%s' needs --probes DIR", wanted->output);
     if (str_is_empty(wanted->probes))
         return 0;
     if (str_is_empty(wanted->gallery) || count)
         return err_set(err, ERR_USAGE,
-                       count ? "--probes '%s' and single pictures do not go together"
-                             : "'%s': say among which people to look for them: --gallery DIR",
+                       count ? "--probes '%s' cannot be combined with single pictures"
+                             : "no gallery given for --probes '%s': use --gallery DIR",
                        wanted->probes);
     return 0;
 }
@@ -187,7 +191,7 @@ static int predict_run(const void *values, size_t count, const char *const *argu
                                   str_eq(wanted->log, "json"), err);
     return str_is_empty(wanted->gallery)
                ? evaluate_people(wanted, model, &crop, err)
-               : recognise_all(wanted, model, &crop, count, arguments, err);
+               : recognise_pictures(wanted, model, &crop, count, arguments, err);
 }
 
 #define FIELD(name) .offset = offsetof(struct predict_values, name)

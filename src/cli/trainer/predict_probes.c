@@ -1,4 +1,4 @@
-/* Compares probe pictures with a gallery; see predict_probes.h. */
+/* Implements the comparison of probe pictures with a gallery; see predict_probes.h. */
 #include "cli/trainer/predict_probes.h"
 
 #include "base/mem.h"
@@ -25,13 +25,13 @@ static void print_probe_table(const struct face_probe *probe)
                    "-", row->nearest);
         else
             printf("%-*s %8zu %7.1f %% %14.3f %16.3f\n", utf8_width(name, 24), name, row->pictures,
-                   100 * (double)row->right / (double)row->pictures, row->own, row->nearest);
+                   100 * (double)row->correct / (double)row->pictures, row->own, row->nearest);
     }
     face_probe_sentence(probe, text, sizeof(text));
     printf("%s\n", text);
 }
 
-/* Prints the nearest person for probes whose persons are not known. */
+/* Prints the nearest person for each probe. Used if no person of the probes is in the gallery. */
 static void print_names(const struct face_probe *probe)
 {
     size_t row = 0;
@@ -40,7 +40,7 @@ static void print_names(const struct face_probe *probe)
             char name[4096];
             dataset_picture_name(probe->probes, person, i, name, sizeof(name));
             printf("%s: %s\n", name,
-                   dataset_person_name(probe->gallery, (size_t)probe->named[row]));
+                   dataset_person_name(probe->gallery, (size_t)probe->predicted[row]));
         }
 }
 
@@ -96,7 +96,7 @@ int predict_probes_run(struct face_model *model, const struct people_crop *crop,
     }
     if (as_json)
         printf("%s\n", json);
-    else if (probe.asked)
+    else if (probe.known)
         print_probe_table(&probe);
     else
         print_names(&probe);

@@ -33,7 +33,7 @@ static void print_recommendations_json(const struct recommend_values *wanted,
 static void print_recommendations(const struct recommend_values *wanted,
                                   const struct recommender_top *top, bool probability)
 {
-    printf("user %s has rated %zu; the best of the others:\n", wanted->user, top->rated);
+    printf("user %s has rated %zu items; the best of the others:\n", wanted->user, top->rated);
     printf("%-6s%-22s%-12s%s\n", "RANK", "ITEM", probability ? "WILL LIKE" : "RATING", "RATINGS");
     for (size_t i = 0; i < top->count; i++) {
         char score[32];
@@ -64,8 +64,8 @@ static int recommend_run(const void *values, size_t count, const char *const *ar
         result =
             recommender_top_find(model, ratings, ratings_id(wanted->user, strlen(wanted->user)),
                                  (size_t)wanted->min_ratings, (size_t)wanted->top, &top, err);
-    if (result == -ERR_NOT_FOUND && ratings) /* the error uses the name from the command line,
-                                              * because the model has only numbers */
+    if (result == -ERR_NOT_FOUND && ratings) /* The message has the user's name from the command
+                                                line, because ratings_id() may have hashed it. */
         return err_set(err, ERR_NOT_FOUND,
                        "user '%s' has no ratings in '%s', so nothing can be recommended",
                        wanted->user, wanted->data);
@@ -117,7 +117,7 @@ static const struct option OPTIONS[] = {
      .fallback = "table",
      .choices = "table|json",
      .value = "FORM",
-     .help = "text: a table; json: one JSON object"},
+     .help = "table: columns of text; json: one JSON object"},
     {0},
 };
 

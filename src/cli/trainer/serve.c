@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 
+/* The server of one run of the command. */
 struct page_server {
     struct loop *loop;
     struct loop_signals *signals;
@@ -68,13 +69,13 @@ static void close_server(struct page_server *server)
         loop_run(server->loop);
     }
     if (server->site.stop)
-        server->site.stop(server->site.own);
+        server->site.stop(server->site.state);
     loop_signals_free(server->signals);
-    /* Work on the pool must end before the page is freed. */
+    /* Runs the loop until all work on the pool has ended. Only then may the page be freed. */
     if (server->loop)
         loop_run(server->loop);
     if (server->site.free)
-        server->site.free(server->site.own);
+        server->site.free(server->site.state);
     loop_free(server->loop);
 }
 

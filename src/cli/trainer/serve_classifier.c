@@ -1,4 +1,5 @@
-/* Serves the page of a classifier and its newest version, as a site of `trainer serve`. */
+/* trainer serve, for a classifier: opens the test pictures and the newest version, and serves the
+ * page of a classifier. See serve_site.h. */
 #include "cli/trainer/serve_site.h"
 
 #include "base/mem.h"
@@ -17,15 +18,15 @@ struct classifier_site {
     struct classifier_page *page;
 };
 
-static void site_stop(void *own)
+static void site_stop(void *state)
 {
-    struct classifier_site *site = own;
+    struct classifier_site *site = state;
     classifier_source_stop(site->source);
 }
 
-static void site_free(void *own)
+static void site_free(void *state)
 {
-    struct classifier_site *site = own;
+    struct classifier_site *site = state;
     classifier_page_free(site->page);
     classifier_source_free(site->source);
     idx_free(site->test);
@@ -46,7 +47,7 @@ int serve_classifier_open(struct loop *loop, const struct serve_values *values,
                           struct serve_site *ret, struct err *err)
 {
     struct classifier_site *site = mem_zalloc(sizeof(*site));
-    ret->own = site;
+    ret->state = site;
     ret->free = site_free;
     ret->path = "/";
     if (str_has_prefix(values->model_base_path, "s3://"))

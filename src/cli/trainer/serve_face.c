@@ -1,4 +1,5 @@
-/* Serves the upload page of a face model, as a site of `trainer serve`. */
+/* trainer serve, for a face model: opens the model and the gallery and serves the upload page. See
+ * serve_site.h. */
 #include "cli/trainer/serve_site.h"
 
 #include "base/mem.h"
@@ -15,15 +16,15 @@
 struct face_site {
     struct face_model *model;
     struct people_crop crop;
-    struct face_finder *finder; /* used if `crop` has no finder */
+    struct face_finder *finder; /* opened if `crop` has no finder; NULL: not opened */
     struct dataset *people, *samples;
     struct upload_page *page;
     char *report;
 };
 
-static void site_free(void *own)
+static void site_free(void *state)
 {
-    struct face_site *site = own;
+    struct face_site *site = state;
     upload_page_free(site->page);
     dataset_free(site->samples);
     dataset_free(site->people);
@@ -34,7 +35,8 @@ static void site_free(void *own)
     free(site);
 }
 
-/* If the file has another kind of model, the error names the kind and the command for it. */
+/* Loads the model. If the file has another kind of model, the error names that kind and the command
+ * for it. */
 static int load_model(const char *path, struct face_model **ret, struct err *err)
 {
     _cleanup_(cleanup_checkpoint) struct checkpoint *checkpoint = NULL;
@@ -56,8 +58,9 @@ static int load_model(const char *path, struct face_model **ret, struct err *err
     return result;
 }
 
-/* Returns the path of the report, which training writes next to the model. */
-static char *report_of(const struct serve_values *values)
+/* Returns the path of the report: the value of --report, or the file that training writes beside
+ * the model. The caller frees the path. */
+static char *report_path(const struct serve_values *values)
 {
     if (!str_is_empty(values->report))
         return mem_strdup(values->report);
@@ -66,8 +69,9 @@ static char *report_of(const struct serve_values *values)
                       values->model);
 }
 
-/* A finder is used even if the model's pictures are not cropped to faces, because a picture without
- * a face must not get a name. */
+/* Returns the finder of the site, or NULL after a warning if there is none. A finder is used even
+ * if the model's pictures are not cropped to faces, because a picture without a face must not get a
+ * name. */
 static const struct face_finder *open_finder(struct face_site *site)
 {
     struct err err = ERR_INIT;
@@ -76,7 +80,7 @@ static const struct face_finder *open_finder(struct face_site *site)
     return site->crop.finder ? site->crop.finder : site->finder;
 }
 
-static void say_threshold(const struct face_site *site, double rate)
+static void print_threshold(const struct face_site *site, double rate)
 {
     const struct face_threshold *threshold = upload_page_threshold(site->page);
     if (threshold->source == FACE_THRESHOLD_DEFAULT)
@@ -97,7 +101,7 @@ int serve_face_open(struct loop *loop, const struct serve_values *values, struct
                     struct err *err)
 {
     struct face_site *site = mem_zalloc(sizeof(*site));
-    ret->own = site;
+    ret->state = site;
     ret->free = site_free;
     ret->path = "/upload";
     int result = load_model(values->model, &site->model, err);
@@ -112,7 +116,7 @@ int serve_face_open(struct loop *loop, const struct serve_values *values, struct
         result = people_open(values->samples, &site->crop, 1, &site->samples, err);
     if (result < 0)
         return result;
-    site->report = report_of(values);
+    site->report = report_path(values);
     const struct face_finder *finder = open_finder(site);
     struct upload_page_options options = {
         .model = site->model,
@@ -128,6 +132,6 @@ int serve_face_open(struct loop *loop, const struct serve_values *values, struct
     ret->page = site->page;
     ret->handle = upload_page_handle;
     if (result == 0)
-        say_threshold(site, values->accept_rate);
+        print_threshold(site, values->accept_rate);
     return result;
 }

@@ -17,12 +17,13 @@
 /* State of the background processes (server and supervisor). */
 struct background {
     const struct cluster_options *options;
-    /* Pipe to `up`. The server writes one zero byte when it is ready, or the error message.
-     * -1: closed. */
+    /* The pipe to `up`. The server writes one zero byte when it is ready, or the error message if
+     * it fails. -1: closed. */
     int ready_fd;
-    int alive_fd; /* pipe to the supervisor; -1: no supervisor */
+    int alive_fd; /* the pipe to the supervisor; -1: no supervisor, or closed */
 };
 
+/* Writes to one of the pipes and closes it. Does nothing if the pipe is closed. */
 static void background_tell(int *fd, const char *data, size_t size)
 {
     if (*fd < 0)
@@ -67,7 +68,7 @@ static int leave_terminal(const struct state_dir *state, struct err *err)
         return err_set_errno(err, errno, "cannot open '%s'", state->log);
     if (dup2(null, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 ||
         dup2(log, STDERR_FILENO) < 0 || chdir("/") < 0)
-        return err_set_errno(err, errno, "cannot go to the background");
+        return err_set_errno(err, errno, "cannot run the server in the background");
     return 0;
 }
 
@@ -86,6 +87,8 @@ static int background_serve(struct background *background)
     return result < 0 ? report_failure(background, &err) : 0;
 }
 
+/* Runs one server as a child of the supervisor. A server after the first one was restarted; it has
+ * no pipe to `up`. */
 static int on_serve(void *context, int alive_fd)
 {
     struct background *background = context;
@@ -99,8 +102,8 @@ static int on_serve(void *context, int alive_fd)
     return background_serve(background);
 }
 
-/* Closes the supervisor's copy of the pipe to `up`. Only the server has the pipe now, so `up`
- * detects the end of the server. */
+/* Closes the supervisor's copy of the pipe to `up`. Only the first server has the pipe now, so `up`
+ * notices if that server ends. */
 static void on_first_started(void *context)
 {
     struct background *background = context;

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 
 enum {
-    ROWS_MAX = 1000, /* limit of damaged rows that one pass describes and removes */
-    FAULTS_MAX = 20, /* limit of reported lines about damaged pages */
-    PASSES_MAX = 1000,
+    ROWS_MAX = 1000,   /* limit of damaged rows that one pass lists and removes */
+    FAULTS_MAX = 20,   /* limit of reported lines about damaged pages */
+    PASSES_MAX = 1000, /* ends the command if repairs find damage again and again */
 };
 
 struct check_values {
@@ -57,8 +57,8 @@ static void print_line(void *context, const char *text)
     printf("%s\n", text);
 }
 
-/* Handles a database that cannot be opened. Returns 0 if it was rebuilt, 1 if no repair was
- * requested. */
+/* Handles a database that cannot be opened because pages are damaged. Returns 0 if it was rebuilt,
+ * 1 if no repair was requested, or a negative code. */
 static int check_pages(const struct check *check, const struct err *why, struct err *err)
 {
     const char *path = check->state->database;
@@ -70,12 +70,12 @@ static int check_pages(const struct check *check, const struct err *why, struct 
     result = store_rebuild(path, &rebuilt, err);
     if (result < 0)
         return result;
-    printf("rebuilt '%s' from the %zu row%s that could be read, with %zu hole%s between them; the "
+    printf("rebuilt '%s' from the %zu row%s that could be read, with %zu gap%s between them; the "
            "damaged file is kept as '%s'\n",
            path, rebuilt.rows, check_plural(rebuilt.rows), rebuilt.holes,
            check_plural(rebuilt.holes), rebuilt.kept);
     if (rebuilt.holes)
-        printf("objects in the holes are missing, older than they were, or present although they "
+        printf("objects in the gaps are missing, older than they were, or present although they "
                "were deleted\n");
     free(rebuilt.kept);
     return 0;
@@ -115,7 +115,8 @@ static int accept_rows(const struct check *check, const struct store_damage *dam
         const char *text = check->wanted->accept.items[i];
         int64_t revision;
         if (str_to_int64(text, 1, INT64_MAX, &revision, NULL) < 0)
-            return err_set(err, ERR_USAGE, "--accept %s: a revision is a number from 1 on", text);
+            return err_set(err, ERR_USAGE,
+                           "--accept %s: a revision is a whole number, 1 or greater", text);
         const struct store_damaged_row *row = find_row(damage, revision);
         if (!row)
             return err_set(err, ERR_NOT_FOUND, "--accept %s: revision %s is not damaged", text,
@@ -138,7 +139,7 @@ static int remove_rows(const struct check *check, const struct store_damage *dam
     return result;
 }
 
-/* Copies the report, because the store must be closed during the repair. */
+/* Returns a copy of the store's report, because the store must be closed during the repair. */
 static struct store_damage take_damage(const struct store *store)
 {
     struct store_damage damage = *store_damage(store);
@@ -158,7 +159,8 @@ static void release_damage(struct store_damage *damage)
 }
 
 /* Runs one pass: reports the damage, then repairs or accepts it if requested. Sets *ret_again if a
- * change needs another pass. Returns 0 if the database is healthy, 1 if not, or a negative code. */
+ * change needs another pass. Returns 0 if the database was healthy before the change, 1 if not, or
+ * a negative code. */
 static int check_pass(const struct check *check, bool accepts, bool *ret_again, struct err *err)
 {
     struct store *store;
@@ -214,8 +216,9 @@ static int check_show(const struct check *check, struct err *err)
     _cleanup_buf_ struct buf text;
     struct store *store;
     buf_init(&text, STORE_VALUE_MAX);
-    int result = open_store(check, &store, err); /* opening the store saves a copy of a damaged
-                                                  * write-ahead log */
+    /* Opening the store saves a copy of a damaged write-ahead log, before another program opens the
+     * database. */
+    int result = open_store(check, &store, err);
     if (result < 0)
         return result;
     close_store(check, store);

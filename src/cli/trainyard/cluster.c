@@ -1,4 +1,4 @@
-/* Runs the embedded cluster; see cluster.h. */
+/* Opens, connects and closes the parts of the embedded cluster; see cluster.h. */
 #include "cli/trainyard/cluster.h"
 
 #include "base/budget.h"
@@ -30,8 +30,8 @@
 
 enum {
     READY_POLL_MS = 10,
-    CALM_CHECK_MS = 1000, /* interval of on_trim() while clients use little memory */
-    BURST_CHECK_MS = 100, /* interval of on_trim() while clients use much memory */
+    CALM_CHECK_MS = 1000, /* interval of on_trim() if clients used little memory recently */
+    BURST_CHECK_MS = 100, /* interval of on_trim() if clients used much memory recently */
     TRIM_MS = 60 * 1000,
     BURST_MIN =
         8 * 1024 * 1024, /* bytes; a smaller burst causes no trim before TRIM_MS has passed */
@@ -44,7 +44,7 @@ struct cluster {
     struct arena *arena;
     struct credentials credentials;
     struct node_options node_options;
-    struct node_namespaces *space;
+    struct node_namespaces *space; /* the namespaces of the nodes and the pod network */
     struct loop *loop;
     struct loop_signals *signals;
     struct store *store;
@@ -68,8 +68,8 @@ struct cluster {
     size_t burst; /* the most bytes that clients used since the last trim */
     void (*ready)(void *context);
     void *ready_context;
-    struct err failed; /* failure after the start of the loop */
-    int closing;       /* number of parts that are not closed yet */
+    struct err failed; /* a failure after the start of the loop; code 0: none */
+    int closing;       /* number of listeners and stores that are not closed yet */
 };
 
 /* Returns the path of another program of Trainyard, which is in the same directory as this program,
@@ -93,9 +93,9 @@ static int check_programs(const struct node_options *options, struct err *err)
     return 0;
 }
 
-/* Registers the kubeconfig as a secret file and writes it, before any pod starts that could read
- * it. After a crash, pods are running already: if the user has removed the file, the restarted
- * server does not write it again. */
+/* Registers the kubeconfig as a file that pods must not read, and writes it before any pod starts.
+ * After a crash, pods are running already. If the user has removed the file since, these pods could
+ * read a new one, so the restarted server only logs a warning. */
 static int write_kubeconfig(struct cluster *cluster, struct err *err)
 {
     const struct cluster_options *options = cluster->options;
@@ -110,15 +110,15 @@ static int write_kubeconfig(struct cluster *cluster, struct err *err)
     if (result == 0)
         result = kubeconfig_write(options->kubeconfig, "trainyard", &config, err);
     if (result < 0 && options->restarted) {
-        log_warning("cluster", "no kubeconfig is written: %s", err->message);
+        log_warning("cluster", "the kubeconfig was not written: %s", err->message);
         err_clear(err);
         return 0;
     }
     return result;
 }
 
-static int cluster_seal(void *context, const void *data, size_t size,
-                        unsigned char ret[ENGINE_SEAL_SIZE], struct err *err)
+static int cluster_sign(void *context, const void *data, size_t size,
+                        unsigned char ret[ENGINE_SIGNATURE_SIZE], struct err *err)
 {
     const struct cluster *cluster = context;
     const char *key = cluster->credentials.account_key;
@@ -136,8 +136,8 @@ static int serve_on(struct cluster *cluster, int listen_fd, struct http_server *
     return http_server_new(cluster->loop, &server, engine_handle, cluster->engine, ret, err);
 }
 
-/* Listens on the machine, and in the pod network at the usual port and at the port of the
- * kubeconfig. */
+/* Serves the API on the machine, and in the pod network at API_PORT and at the port of the
+ * kubeconfig. Without namespaces there is no pod network. */
 static int serve_api(struct cluster *cluster, struct err *err)
 {
     const int ports[] = {API_PORT, cluster->options->port};
@@ -179,7 +179,7 @@ static void on_disk_full(void *context, const struct err *err)
         log_error("store", "%s; until then only deletions are written", err->message);
         return;
     }
-    log_info("store", "there is room on the disk again: all writes go on");
+    log_info("store", "the disk has free space again: all writes are accepted");
     state_reserve_keep(cluster->options->state);
 }
 
@@ -192,7 +192,7 @@ static int open_api(struct cluster *cluster, struct err *err)
                                     .version = TRAINYARD_VERSION,
                                     .kinds = cluster->kinds,
                                     .ca_pem = cluster->credentials.ca_pem,
-                                    .seal = {cluster_seal, cluster},
+                                    .signer = {cluster_sign, cluster},
                                     .http_memory = &cluster->http_memory};
     for (size_t i = 0; i < TRAINING_KIND_COUNT; i++)
         cluster->kinds[i] = TRAINING_KINDS[i]->row;
@@ -208,7 +208,7 @@ static int open_api(struct cluster *cluster, struct err *err)
     result = tls_server_new(cluster->credentials.cert_pem, cluster->credentials.key_pem,
                             &cluster->tls, err);
     if (result < 0)
-        return err_wrap(err, "'%s' is damaged (move it away: 'trainyard up' then makes a new one)",
+        return err_wrap(err, "'%s' is damaged (move it away, and 'trainyard up' creates a new one)",
                         cluster->options->state->pki);
     return serve_api(cluster, err);
 }
@@ -276,7 +276,8 @@ static int open_controllers(struct cluster *cluster, struct err *err)
     return 0;
 }
 
-static void stop_for(struct cluster *cluster, const struct err *err)
+/* Stops the loop; cluster_run() returns this error. */
+static void cluster_fail(struct cluster *cluster, const struct err *err)
 {
     cluster->failed = *err;
     loop_stop(cluster->loop);
@@ -294,7 +295,7 @@ static void cluster_announce(struct cluster *cluster)
         .version = TRAINYARD_VERSION,
     };
     if (state_dir_write_server(cluster->options->state, &server, &err) < 0) {
-        stop_for(cluster, &err);
+        cluster_fail(cluster, &err);
         return;
     }
     state_reserve_keep(cluster->options->state);
@@ -302,8 +303,8 @@ static void cluster_announce(struct cluster *cluster)
     cluster->ready(cluster->ready_context);
 }
 
-/* Stops the cluster if the store refuses writes (for example on a full disk): the nodes could not
- * register and would never become Ready. */
+/* Stops the cluster and returns true if the store refuses writes, for example on a full disk. Then
+ * the nodes cannot register and never become Ready. */
 static bool stop_if_store_fails(struct cluster *cluster)
 {
     struct err err = ERR_INIT;
@@ -316,7 +317,7 @@ static bool stop_if_store_fails(struct cluster *cluster)
                 cluster->options->state->path);
     else
         err_wrap(&err, "cannot add the nodes");
-    stop_for(cluster, &err);
+    cluster_fail(cluster, &err);
     return true;
 }
 
@@ -362,8 +363,8 @@ static void on_trim(struct loop_timer *timer)
 static void on_cluster_signal(void *context, int signal)
 {
     struct cluster *cluster = context;
-    log_info("cluster", "%s: stopping, the pods stay",
-             signal == SIGINT ? "Ctrl-C" : "asked to end");
+    log_info("cluster", "%s: stopping the server; the pods keep running",
+             signal == SIGINT ? "Ctrl-C" : "SIGTERM");
     loop_stop(cluster->loop);
 }
 
@@ -374,8 +375,9 @@ static void on_cluster_closed(void *context)
         loop_stop(cluster->loop);
 }
 
-/* Closes the parts in the reverse order of opening. The store is closed last and commits the queued
- * writes. */
+/* Stops the parts in the reverse order of their start. The listeners and the store close
+ * asynchronously, and the store first commits the queued writes. The objects that they use are
+ * freed after that. */
 static void close_cluster(struct cluster *cluster, bool failed)
 {
     unlink(cluster->options->state->server); /* other commands must not use this server any more */
@@ -438,7 +440,7 @@ int cluster_run(const struct cluster_options *options, void (*ready)(void *conte
     mem_return_large_blocks();
     signal(SIGPIPE, SIG_IGN); /* a program in a pod may close its input while this process writes to
                                * it */
-    signal(SIGCHLD, SIG_DFL); /* an ignored SIGCHLD is inherited from the parent process */
+    signal(SIGCHLD, SIG_DFL); /* the parent process may ignore SIGCHLD, which is inherited */
     int result = check_programs(&cluster.node_options, err);
     if (result == 0)
         result = credentials_load(cluster.arena, options->state, &cluster.credentials, err);

@@ -1,6 +1,6 @@
 /* The embedded cluster: store, API server, controllers, operator and nodes on one loop. The parts
- * start in this order, because each needs the previous parts, and stop in the reverse order. Called
- * by `up`. */
+ * start in this order, because each needs the previous parts, and stop in the reverse order.
+ * `trainyard up` runs it, in the background (background.h) or in the foreground. */
 #ifndef TRAINYARD_CLI_TRAINYARD_CLUSTER_H
 #define TRAINYARD_CLI_TRAINYARD_CLUSTER_H
 
@@ -13,14 +13,14 @@ struct cluster_options {
     const char *kubeconfig;        /* path of the kubeconfig file to write */
     const char *const *node_names; /* NULL-terminated */
     struct node_size size;         /* size of each node */
-    int listen_fd;                 /* listening socket of the API server; cluster_run() closes it */
-    int port;
+    int listen_fd;                 /* listening socket of the API server, which closes it */
+    int port;                      /* port of listen_fd */
     /* Path of a resolv.conf with the name servers for pods; NULL: use /etc/resolv.conf of the
      * machine. */
     const char *resolv_conf;
     const char *const *shares; /* directories that all pods can access, NULL-terminated */
     int fake_gpus;             /* number of simulated GPUs that the nodes report */
-    bool plain;                /* pods run without namespaces */
+    bool plain;                /* pods run as plain processes, without Linux namespaces */
     bool isolated;             /* pods have no network access beyond the cluster */
     /* The server was restarted after a crash, so the messages for the user of `up` are not printed
      * again. */
@@ -28,9 +28,10 @@ struct cluster_options {
     bool no_operator; /* do not run TFJobs and PyTorchJobs, because another operator runs them */
 };
 
-/* Runs until SIGINT or SIGTERM. Calls `ready` one time, when the API server answers and every node
- * is Ready. Must be called before any thread is started. Pods keep running after cluster_run() has
- * returned. */
+/* Runs until SIGINT or SIGTERM, and then returns 0. Returns a negative code if a part of the
+ * cluster cannot start. Calls `ready` once, when the API server answers and every node is Ready.
+ * Must be called before any thread is started. Pods keep running after cluster_run() has returned.
+ */
 int cluster_run(const struct cluster_options *options, void (*ready)(void *context), void *context,
                 struct err *err);
 

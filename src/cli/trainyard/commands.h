@@ -10,8 +10,8 @@
 extern const struct command COMMAND_UP, COMMAND_DOWN, COMMAND_STATUS, COMMAND_CHECK, COMMAND_IMAGE,
     COMMAND_PROCESS, COMMAND_OPERATOR;
 
-/* Runs in a process of its own, which the supervisor of a pod starts. Not in the list of
- * commands. */
+/* Implements the internal command `trainyard probe-tls HOST` (probe_tls.c) and returns its exit
+ * code. It is not in the list of commands, because only the supervisor of a pod runs it. */
 int probe_tls(const char *host);
 
 /* The row of the option --state, for every command that uses a state directory. `values` is the

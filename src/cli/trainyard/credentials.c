@@ -36,9 +36,9 @@ struct pki_paths {
 };
 
 /* Returns the names and addresses of the API server for its certificate: those on the machine, that
- * of the gateway of the pod network, and those of its Service. The address of a node is
- * 127.0.0.<n>. All possible node addresses are included, so that more nodes need no new
- * certificate. */
+ * of the gateway of the pod network, and those of the Service of the API server. The address of a
+ * node is 127.0.0.<n>. All possible node addresses are included, so that more nodes need no new
+ * certificate. The result ends with NULL. */
 static const char *const *server_hosts(struct arena *arena)
 {
     static const char *const NAMES[] = {
@@ -61,8 +61,9 @@ static const char *const *server_hosts(struct arena *arena)
     return hosts;
 }
 
-/* Whether the certificate lacks one of `hosts`, because an older version of this program created
- * it. Returns false if the certificate cannot be parsed: loading it reports the error. */
+/* Returns whether the certificate lacks one of `hosts`, because an older version of this program
+ * created it. Returns false if the certificate cannot be read or parsed; then it is created, or
+ * loading it reports the error. */
 static bool is_outdated(struct arena *arena, const struct pki_paths *paths,
                         const char *const *hosts)
 {
@@ -92,7 +93,7 @@ static int make_certificates(const struct pki_paths *paths, const char *const *h
     return result;
 }
 
-/* Writes a secret as text: 256 random bits. */
+/* Writes a new secret of 256 random bits, as hexadecimal digits. */
 static int make_secret(const char *path, struct err *err)
 {
     unsigned char bytes[TOKEN_BYTES];
@@ -103,15 +104,15 @@ static int make_secret(const char *path, struct err *err)
     return credentials_write_text(path, text, err);
 }
 
-/* Checks a token, which is sent in an HTTP header: it must be long enough and have only allowed
- * characters. */
-static int check_secret(const char *path, const char *token, struct err *err)
+/* Checks a secret: it must be long enough and have only the characters of a bearer token, because
+ * the token is sent in an HTTP header. `noun` names the secret in the message. */
+static int check_secret(const char *path, const char *noun, const char *secret, struct err *err)
 {
-    if (strlen(token) < TOKEN_BYTES || token[strspn(token, TOKEN_LETTERS)] != '\0')
+    if (strlen(secret) < TOKEN_BYTES || secret[strspn(secret, TOKEN_LETTERS)] != '\0')
         return err_set(err, ERR_INVALID,
-                       "'%s' holds no secret (at least %d letters and digits): delete it and the "
-                       "next 'trainyard up' makes a new one",
-                       path, TOKEN_BYTES);
+                       "'%s' contains no valid %s (at least %d letters and digits): delete the "
+                       "file, and the next 'trainyard up' creates a new one",
+                       path, noun, TOKEN_BYTES);
     return 0;
 }
 
@@ -143,10 +144,10 @@ int credentials_load(struct arena *arena, const struct state_dir *state, struct 
     if (result == 0)
         result = credentials_read_text(arena, state->token, &ret->token, err);
     if (result == 0)
-        result = check_secret(state->token, ret->token, err);
+        result = check_secret(state->token, "token", ret->token, err);
     if (result == 0)
         result = credentials_read_text(arena, account_key, &ret->account_key, err);
     if (result == 0)
-        result = check_secret(account_key, ret->account_key, err);
+        result = check_secret(account_key, "key", ret->account_key, err);
     return result < 0 ? err_wrap(err, "cannot set up the cluster's credentials") : 0;
 }

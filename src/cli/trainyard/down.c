@@ -21,7 +21,8 @@ struct down_values {
     bool wipe;
 };
 
-/* Sends SIGTERM and, after a timeout, SIGKILL. Acknowledged writes are on disk in both cases. */
+/* Stops a server without a supervisor: sends SIGTERM and, after a timeout, SIGKILL. Acknowledged
+ * writes are on disk in both cases. */
 static int stop_server(pid_t pid, struct err *err)
 {
     _cleanup_fd_ int fd = pidfd_open(pid, 0);
@@ -32,12 +33,13 @@ static int stop_server(pid_t pid, struct err *err)
     struct pollfd gone = {.fd = fd, .events = POLLIN};
     if (poll(&gone, 1, STOP_TIMEOUT_MS) > 0)
         return 0;
-    fprintf(stderr, "trainyard: process %d does not end: killing it\n", (int)pid);
+    fprintf(stderr, "trainyard: process %d did not stop in time: killing it\n", (int)pid);
     int result = process_kill(fd, PROCESS_DEATH_MS, err);
     return result < 0 ? err_wrap(err, "cannot stop the server (process %d)", (int)pid) : 0;
 }
 
-/* Stops the supervisor. The supervisor stops the server first, if the server is running. */
+/* Stops the supervisor, if one runs, and waits for its end. The supervisor stops its server first.
+ */
 static int stop_supervisor(const struct state_dir *state, bool *ret_was_running, struct err *err)
 {
     _cleanup_fd_ int pidfd = -1;
@@ -48,7 +50,8 @@ static int stop_supervisor(const struct state_dir *state, bool *ret_was_running,
     if (pidfd_send_signal(pidfd, SIGTERM, NULL, 0) < 0 && errno != ESRCH)
         return err_set_errno(err, errno, "cannot stop process %d", (int)pid);
     if (!process_wait_end(pidfd, STOP_TIMEOUT_MS + PROCESS_DEATH_MS))
-        return err_set(err, ERR_TIMEOUT, "the server (below process %d) does not end: try again",
+        return err_set(err, ERR_TIMEOUT,
+                       "the server (a child of process %d) did not stop in time: try again",
                        (int)pid);
     return 0;
 }
@@ -58,8 +61,8 @@ static int server_down(const struct state_dir *state, bool wipe, bool *ret_was_r
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct state_server server = {0};
-    bool was_kept = false;
-    int result = stop_supervisor(state, &was_kept, err);
+    bool was_supervised = false;
+    int result = stop_supervisor(state, &was_supervised, err);
     if (result == 0)
         result = state_dir_server(arena, state, &server, err);
     if (result == 0 && server.running)
@@ -72,7 +75,7 @@ static int server_down(const struct state_dir *state, bool wipe, bool *ret_was_r
         result = node_wipe(state->path, err);
     if (result == 0 && wipe)
         result = file_remove_tree(state->path, err);
-    *ret_was_running = was_kept || server.running;
+    *ret_was_running = was_supervised || server.running;
     return result;
 }
 

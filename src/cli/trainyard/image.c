@@ -59,7 +59,7 @@ static int run_add(const void *values, size_t count, const char *const *argument
     if (count > 1)
         printf("image %s runs %s\n", arguments[0], arguments[1]);
     else
-        printf("image %s has its root in %s\n", arguments[0], wanted->rootfs);
+        printf("image %s uses the root directory %s\n", arguments[0], wanted->rootfs);
     return 0;
 }
 
@@ -129,8 +129,7 @@ static const struct command COMMAND_IMAGE_REMOVE = {
     .arguments = "NAME",
     .summary = "remove an image and delete its files",
     .description = "The files of an imported image are deleted with the last of its names. An "
-                   "image that a pod "
-                   "still uses stays, and a message names the pod.",
+                   "image that a pod still uses is not removed, and a message names the pod.",
     .options = REMOVE_OPTIONS,
     .values_size = sizeof(struct image_remove_values),
     .arguments_min = 1,
@@ -145,10 +144,9 @@ static const struct command *const SUBCOMMANDS[] = {
 const struct command COMMAND_IMAGE = {
     .name = "image",
     .summary = "define what image names stand for on this machine",
-    .description =
-        "Nothing is pulled on this machine: an image is a name for one of its programs, or for the "
-        "files of an image that was saved elsewhere. trainyard/trainer, trainyard/tools and "
-        "trainyard/step are built in; any other needs a command, on the container or here, or an "
-        "import.",
+    .description = "trainyard does not pull images: an image name stands for a program of this "
+                   "machine, or for the files of an image that was saved elsewhere. "
+                   "trainyard/trainer, trainyard/tools and trainyard/step are built in; any other "
+                   "image must be imported or added here, unless the container gives a command.",
     .subcommands = SUBCOMMANDS,
 };

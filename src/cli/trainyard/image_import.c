@@ -69,10 +69,10 @@ const struct command COMMAND_IMAGE_IMPORT = {
     .description =
         "Unpacks an archive of 'docker save', 'podman save' or 'skopeo copy' (docker-archive or "
         "oci-archive), whose pods then have that root file system, entrypoint, environment, user "
-        "and working directory. '-' reads standard input. Importing an image that is there already "
-        "only names it.\n\n"
-        "As an ordinary user all files of the image are that user's own, whoever they belong to in "
-        "the archive. Devices are left out, and set-id bits have no effect.",
+        "and working directory. '-' reads standard input. Importing an image that already exists "
+        "only adds the name.\n\n"
+        "If an ordinary user imports an image, all its files belong to that user, whatever owner "
+        "the archive gives them. Devices are left out, and set-id bits have no effect.",
     .examples = "docker save example/app:1.0 | trainyard image import -\n"
                 "skopeo copy docker://docker.io/library/debian:12 oci-archive:debian.tar\n"
                 "trainyard image import debian.tar debian:12",

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Limits the length of a command in the table. */
 enum { COMMAND_SHOWN = 40 };
 
 struct image_list_values {
@@ -67,7 +68,8 @@ static void print_row(const char *name, const char *command, const char *root, c
 static void image_print_table(struct arena *arena, const struct json *rows)
 {
     if (json_count(rows) == 0) {
-        puts("no images but those built in: 'trainyard image add' and 'image import' make more");
+        puts("no images except the built-in ones: add more with 'trainyard image add' or "
+             "'trainyard image import'");
         return;
     }
     print_row("NAME", "COMMAND", "ROOT", "SIZE", "AGE");

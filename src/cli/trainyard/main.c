@@ -1,4 +1,5 @@
-/* trainyard: the control program. This file has only the table of commands. */
+/* trainyard: the control program. This file has the table of commands, and starts the internal
+ * command probe-tls. */
 #include "cli/trainyard/commands.h"
 
 #include "base/str.h"

@@ -33,6 +33,7 @@ struct operator_values {
     const char *zap_encoder, *zap_level, *zap_stacktrace, *zap_time;
 };
 
+/* Adds a kind to the options. A kind that only Kubeflow's operator runs causes a warning. */
 static int add_kind(const char *name, struct operator_options *options, struct err *err)
 {
     static const char *const OTHERS[] = {"mpijob", "xgboostjob", "paddlejob", "jaxjob", "mxjob"};
@@ -65,9 +66,9 @@ static int read_kinds(const struct operator_values *values, struct operator_opti
     for (size_t i = 0; values->schemes.count == 0 && i < TRAINING_KIND_COUNT; i++)
         options->kinds[options->kind_count++] = TRAINING_KINDS[i];
     if (options->kind_count == 0)
-        return err_set(err, ERR_USAGE,
-                       "--enable-scheme names nothing that this operator runs: "
-                       "supported are tfjob and pytorchjob");
+        return err_set(
+            err, ERR_USAGE,
+            "--enable-scheme names no kind that this operator runs: use tfjob or pytorchjob");
     return 0;
 }
 
@@ -113,7 +114,7 @@ static void warn_ignored(const struct operator_values *values)
         {"pytorch-init-container-template-file", values->init_template,
          "there is no init container"},
         {"pytorch-init-container-max-tries", values->init_tries, "there is no init container"},
-        {"mpi-kubectl-delivery-image", values->mpi_image, "MPIJobs are not run"},
+        {"mpi-kubectl-delivery-image", values->mpi_image, "MPIJobs are not supported"},
         {"zap-devel", values->zap_devel, "see --log-format and --log-level"},
         {"zap-encoder", values->zap_encoder, "see --log-format"},
         {"zap-stacktrace-level", values->zap_stacktrace, "there are no stack traces"},
@@ -144,7 +145,7 @@ static int check_address(struct arena *arena, const char *option, const char *te
     return result < 0 ? err_wrap(err, "--%s", option) : 0;
 }
 
-/* Whether Kubeflow's operator accepts this level. */
+/* Returns whether Kubeflow's operator accepts this level. A missing level is accepted. */
 static bool is_zap_level(const char *text)
 {
     static const char *const WORDS[] = {"debug", "info", "error", "panic"};
@@ -176,7 +177,9 @@ static int operator_check(struct arena *arena, const struct operator_values *val
             "--zap-log-level '%s': must be debug, info, error, panic or a number above 0",
             values->zap_level);
     if (!str_is_dns_subdomain(values->lease_name))
-        return err_set(err, ERR_USAGE, "--leader-election-id '%s': must be the name of an object",
+        return err_set(err, ERR_USAGE,
+                       "--leader-election-id '%s': must be a valid object name (lower case "
+                       "letters, digits, '-' and '.')",
                        values->lease_name);
     int result = check_address(arena, "metrics-bind-address", values->metrics_address, err);
     if (result == 0)
@@ -220,7 +223,7 @@ static int operator_run(const void *parsed, size_t count, const char *const *arg
     options.lease_namespace =
         str_is_empty(values->lease_namespace) ? options.config.namespace_ : values->lease_namespace;
     warn_ignored(values);
-    log_info("operator", "trainyard %s starts, server %s, %s", TRAINYARD_VERSION,
+    log_info("operator", "trainyard %s is starting: server %s, %s", TRAINYARD_VERSION,
              options.config.server,
              options.elect ? "with leader election" : "without leader election");
     return operator_process_run(&options, err);
@@ -246,16 +249,16 @@ static const struct option OPTIONS[] = {
     ROW("enable-scheme", OPTION_LIST, schemes, .value = "KIND",
         .help = "run this kind, tfjob or pytorchjob; may be given several times (default: both)"),
     ROW("workers", OPTION_INT, workers, .fallback = "32", .min = 1, .max = 1000, .value = "N",
-        .help = "jobs of a kind that are reconciled at the same time"),
+        .help = "number of jobs per kind that are reconciled at the same time"),
     ROW("controller-threads", OPTION_INT, controller_threads, .min = 0, .max = 1000, .value = "N",
         .help = "the same as --workers, under the name of Kubeflow's operator; takes precedence"),
     ROW("kube-api-qps", OPTION_REAL, rate, .fallback = "0", .value = "N",
-        .help =
-            "largest number of requests per second; 0 means no limit except 24 in flight, and the "
-            "pauses that the server asks for"),
+        .help = "maximum number of requests per second; 0 means no limit except 24 requests in "
+                "flight and the pauses that the server asks for"),
     ROW("kube-api-burst", OPTION_INT, burst, .fallback = "0", .min = 0, .max = 1000000,
         .value = "N",
-        .help = "requests at once after a silence; 0 means as many as --kube-api-qps"),
+        .help = "requests that may be sent at once after an idle time; 0 means as many as "
+                "--kube-api-qps"),
     ROW("leader-elect", OPTION_FLAG, elect,
         .help =
             "acquire a Lease and work only while holding it, so that several operators may run"),
@@ -268,7 +271,8 @@ static const struct option OPTIONS[] = {
         .help = "create a PodGroup for each job: 'volcano', or the name of a scheduler with the "
                 "scheduler-plugins"),
     ROW("cluster-domain", OPTION_STRING, cluster_domain, .environment = "CUSTOM_CLUSTER_DOMAIN",
-        .value = "DOMAIN", .help = "appended to the host names in TF_CONFIG: cluster.local"),
+        .value = "DOMAIN",
+        .help = "domain to append to the host names in TF_CONFIG, such as cluster.local"),
     ROW("host-port-range", OPTION_STRING, host_port_range, .fallback = "20000-29999",
         .value = "FIRST-LAST",
         .help = "node ports for replicas with hostNetwork, one per replica; operators of several "
@@ -307,10 +311,10 @@ const struct command COMMAND_OPERATOR = {
         "Runs the controllers that 'trainyard up' has built in against another cluster, as a "
         "process on this machine or as a pod (manifests/install.yaml). It takes the options of "
         "Kubeflow's training operator, with one dash or two.\n\n"
-        "It waits for the API server and for the definitions of the kinds and says so. With "
-        "--leader-elect several may run and one works; an operator that loses the lease stops at "
-        "once and "
-        "stands by. SIGTERM finishes the calls in flight and releases the lease.",
+        "It waits for the API server and for the definitions of the kinds, and logs what it waits "
+        "for. With --leader-elect several operators may run, and one of them works; an operator "
+        "that loses the lease stops at once and stands by. SIGTERM finishes the calls in flight "
+        "and releases the lease.",
     .examples = "trainyard operator --kubeconfig ~/.kube/config --namespace team-a\n"
                 "trainyard operator --leader-elect --gang-scheduler-name volcano",
     .options = OPTIONS,

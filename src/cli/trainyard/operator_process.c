@@ -1,6 +1,7 @@
-/* Runs the operator process; see operator_process.h. Two transports share one connection pool.
- * Calls of the controllers are throttled by the options `rate` and `burst`. Leader election and the
- * health check are not throttled, because a delayed renewal would lose the lease. */
+/* Runs the operator process; see operator_process.h. Two transports share the connections of
+ * `client`. Calls of the controllers use `throttled`, with the limits of the options `rate` and
+ * `burst`. Leader election and the health check use `unthrottled`, because a delayed renewal would
+ * lose the lease. */
 #include "cli/trainyard/operator_process.h"
 
 #include "base/log.h"
@@ -20,15 +21,15 @@
 #include <string.h>
 
 enum {
-    CALLS_MAX = 24, /* limit of calls of the controllers in flight */
-    PROBE_WAITING_MS = 2000,
-    PROBE_MS = 10 * 1000,
+    CALLS_MAX = 24,          /* limit of calls of the controllers in flight */
+    PROBE_WAITING_MS = 2000, /* interval of the health check while the API server cannot be used */
+    PROBE_MS = 10 * 1000,    /* interval of the health check otherwise */
     PROBE_TIMEOUT_MS = 8000,
     PROBE_ANSWER_MAX = 64 * 1024,
-    LOOK_MS = 1000,
+    WAIT_CHECK_MS = 1000, /* interval of on_wait_check() */
     TRIM_MS = 60 * 1000,
-    DRAIN_MS = 5000,
-    RESIGN_MS = 5000,
+    DRAIN_MS = 5000,  /* limit for finishing the calls in flight at the end */
+    RESIGN_MS = 5000, /* limit for releasing the lease at the end */
 };
 
 static const char SUBJECT[] = "operator";
@@ -38,8 +39,8 @@ struct operator_process {
     struct loop *loop;
     struct loop_signals *signals;
     struct prometheus *metrics;
-    struct prometheus_metric *leads;
-    struct http_transport *client, *free_way, *throttled;
+    struct prometheus_metric *leader_gauge;
+    struct http_transport *client, *unthrottled, *throttled;
     struct exec_renewal *renewal; /* renews the credential of an exec plugin; NULL: no plugin */
     struct operator_server *server;
 
@@ -53,13 +54,14 @@ struct operator_process {
     struct kube_leader *leader; /* NULL: no election, or not started yet */
     struct host_ports *host_ports;
     struct training_controller
-        *controllers[OPERATOR_KINDS_MAX]; /* NULL: this process is not the leader */
-    char *said[OPERATOR_KINDS_MAX];       /* by controller: the last logged reason why it waits */
-    bool working;
-    struct loop_timer look_timer;
+        *controllers[OPERATOR_KINDS_MAX];   /* NULL: this process is not the leader */
+    char *wait_reasons[OPERATOR_KINDS_MAX]; /* by controller: the last logged reason why it waits */
+    bool working;                           /* the controllers run */
+    struct loop_timer wait_check_timer;
     struct loop_timer trim_timer;
 
-    bool ending, drained;
+    bool ending;  /* a signal has requested the end */
+    bool drained; /* the calls in flight have ended or were cancelled */
     struct loop_timer end_timer;
 };
 
@@ -67,9 +69,9 @@ struct operator_process {
 
 /* Returns the reason why a controller waits, or NULL if it works. The caller frees it. */
 static char *waiting_text(const struct operator_process *process, const struct training_kind *kind,
-                          const struct training_controller *of)
+                          const struct training_controller *controller)
 {
-    const struct training_controller_view view = training_controller_inspect(of);
+    const struct training_controller_view view = training_controller_inspect(controller);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     if (!view.waits_for)
         return NULL;
@@ -86,33 +88,36 @@ static char *waiting_text(const struct operator_process *process, const struct t
     return mem_printf("waits for the list of %s: %s", resource, view.failure->message);
 }
 
-static bool is_unserved(const struct training_kind *kind, const struct training_controller *of)
+/* Returns whether the controller waits because the server does not know the kind. */
+static bool kind_is_missing(const struct training_kind *kind,
+                            const struct training_controller *controller)
 {
-    const struct training_controller_view view = training_controller_inspect(of);
+    const struct training_controller_view view = training_controller_inspect(controller);
     return view.waits_for == kind->resource && view.failure && view.failure->code == ERR_NOT_FOUND;
 }
 
 /* Logs for each controller why it waits, once per reason, and when it starts to work. The wait for
- * the first list is logged only if it takes long. */
-static void on_look(struct loop_timer *timer)
+ * the first list is logged only if it takes longer than WAIT_CHECK_MS. */
+static void on_wait_check(struct loop_timer *timer)
 {
-    struct operator_process *process = CONTAINER_OF(timer, struct operator_process, look_timer);
+    struct operator_process *process =
+        CONTAINER_OF(timer, struct operator_process, wait_check_timer);
     for (size_t i = 0; i < process->options->kind_count; i++) {
         const struct training_kind *kind = process->options->kinds[i];
         char *text = waiting_text(process, kind, process->controllers[i]);
         bool refused = text && training_controller_inspect(process->controllers[i]).failure;
-        if (text && !str_eq(text, process->said[i]))
+        if (text && !str_eq(text, process->wait_reasons[i]))
             log_write(refused ? LOG_WARNING : LOG_INFO, kind->controller_name, "%s", text);
-        if (!text && process->said[i]) {
+        if (!text && process->wait_reasons[i]) {
             const struct training_controller_view view =
                 training_controller_inspect(process->controllers[i]);
             log_info(kind->controller_name, "works: %zu jobs, %zu pods, %zu services", view.jobs,
                      view.pods, view.services);
         }
-        free(process->said[i]);
-        process->said[i] = text;
+        free(process->wait_reasons[i]);
+        process->wait_reasons[i] = text;
     }
-    loop_timer_start(timer, LOOK_MS);
+    loop_timer_start(timer, WAIT_CHECK_MS);
 }
 
 static void start_working(struct operator_process *process)
@@ -130,14 +135,14 @@ static void start_working(struct operator_process *process)
     for (size_t i = 0; i < options->kind_count; i++) {
         process->controllers[i] =
             training_controller_new(process->loop, process->throttled, options->kinds[i], &each);
-        process->said[i] = mem_strdup("");
+        process->wait_reasons[i] = mem_strdup("");
         log_info(options->kinds[i]->controller_name, "started, for %s%s",
                  options->namespace_ ? "namespace " : "all namespaces",
                  options->namespace_ ? options->namespace_ : "");
     }
     process->working = true;
-    prometheus_set(process->leads, 1, options->lease_name, NULL);
-    loop_timer_start(&process->look_timer, LOOK_MS);
+    prometheus_set(process->leader_gauge, 1, options->lease_name, NULL);
+    loop_timer_start(&process->wait_check_timer, WAIT_CHECK_MS);
 }
 
 /* Stops the controllers at once and cancels calls in flight. The next leader reads their effects
@@ -147,11 +152,11 @@ static void stop_working(struct operator_process *process)
     if (!process->working)
         return;
     process->working = false;
-    prometheus_set(process->leads, 0, process->options->lease_name, NULL);
-    loop_timer_stop(&process->look_timer);
+    prometheus_set(process->leader_gauge, 0, process->options->lease_name, NULL);
+    loop_timer_stop(&process->wait_check_timer);
     for (size_t i = 0; i < process->options->kind_count; i++) {
         process->controllers[i] = training_controller_free(process->controllers[i]);
-        free(TAKE(process->said[i]));
+        free(TAKE(process->wait_reasons[i]));
     }
     process->host_ports = host_ports_free(process->host_ports);
 }
@@ -192,12 +197,12 @@ static void process_begin(struct operator_process *process)
     process->begun = true;
     if (options->elect)
         process->leader =
-            kube_leader_new(process->loop, process->free_way, &election, &LISTENER, process);
+            kube_leader_new(process->loop, process->unthrottled, &election, &LISTENER, process);
     else
         start_working(process);
 }
 
-/* ---- Is the server there? -------------------------------------------------------------------- */
+/* ---- The health check of the API server ------------------------------------------------------ */
 
 static void on_probe_head(void *context, int status, const struct http_header *headers)
 {
@@ -223,7 +228,7 @@ static void log_version(struct operator_process *process)
 static char *refusal_text(const struct operator_process *process)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    return mem_printf("the API server %s does not know us (401 Unauthorized): %s",
+    return mem_printf("the API server %s rejects the credentials (401 Unauthorized): %s",
                       process->options->config.server,
                       kubeconfig_rejection_text(arena, &process->options->config));
 }
@@ -236,14 +241,15 @@ static void on_probe_end(void *context, const struct err *err)
     process->probe = NULL;
     if (process->ending)
         return;
-    /* 403 counts as an answer, because the controllers report missing permissions themselves. */
+    /* Other statuses count as an answer. This includes 403, because the controllers report missing
+     * permissions themselves. */
     if (err)
         trouble = mem_printf("waits for the API server %s: %s", server, err->message);
     else if (process->probe_status == 401)
         trouble = refusal_text(process);
     else if (process->probe_status >= 500 || process->probe_status == 429)
-        trouble =
-            mem_printf("waits for the API server %s: it answers %d", server, process->probe_status);
+        trouble = mem_printf("waits for the API server %s: it answers with status %d", server,
+                             process->probe_status);
     if (trouble && !str_eq(trouble, process->trouble))
         log_warning(SUBJECT, "%s", trouble);
     if (!trouble && process->trouble && process->begun)
@@ -264,9 +270,11 @@ static void on_probe_timer(struct loop_timer *timer)
     struct http_request request = {.method = "GET", .path = "/version", .query = ""};
     process->probe_status = 0;
     buf_clear(&process->probe_answer);
-    process->probe = http_start(process->free_way, &request, PROBE_TIMEOUT_MS, &LISTENER, process);
+    process->probe =
+        http_start(process->unthrottled, &request, PROBE_TIMEOUT_MS, &LISTENER, process);
 }
 
+/* Implements is_ready of operator_server_options. A process that stands by is ready. */
 static bool is_ready(void *context, struct buf *sentence)
 {
     struct operator_process *process = context;
@@ -279,7 +287,7 @@ static bool is_ready(void *context, struct buf *sentence)
     }
     if (!process->working) {
         const char *holder = kube_leader_holder(process->leader);
-        buf_printf(sentence, "stands by: %s leads", *holder ? holder : "no known process");
+        buf_printf(sentence, "stands by: %s is the leader", *holder ? holder : "no known process");
         return true;
     }
     for (size_t i = 0; i < process->options->kind_count; i++) {
@@ -289,7 +297,7 @@ static bool is_ready(void *context, struct buf *sentence)
                    text ? text : "works");
         works += !text;
         /* A kind that is not installed does not make the operator unready. */
-        waits += text && !is_unserved(kind, process->controllers[i]);
+        waits += text && !kind_is_missing(kind, process->controllers[i]);
     }
     return works > 0 && waits == 0;
 }
@@ -329,7 +337,7 @@ static void on_drained(void *context)
         on_resigned(process);
 }
 
-/* Called when a step of the shutdown (finishing calls, releasing the lease) takes too long. */
+/* Called when finishing the calls in flight, or releasing the lease, has taken too long. */
 static void on_end_timer(struct loop_timer *timer)
 {
     struct operator_process *process = CONTAINER_OF(timer, struct operator_process, end_timer);
@@ -351,21 +359,21 @@ static void on_operator_signal(void *context, int signal)
         return;
     }
     log_info(SUBJECT, "%s: finishing the calls in flight, then exiting",
-             signal == SIGINT ? "Ctrl-C" : "asked to end");
+             signal == SIGINT ? "Ctrl-C" : "SIGTERM");
     process->ending = true;
     loop_timer_stop(&process->probe_timer);
     loop_timer_start(&process->end_timer, DRAIN_MS);
     http_throttle_drain(process->throttled, on_drained, process);
 }
 
-/* ---- A credential that a plugin gives -------------------------------------------------------- */
+/* ---- The credentials of an exec plugin ------------------------------------------------------- */
 
 static void on_renewed(void *context, const struct exec_credential *credential,
                        const struct err *err)
 {
     const struct operator_process *process = context;
     if (!credential) {
-        log_warning(SUBJECT, "%s; it is asked again after a while", err->message);
+        log_warning(SUBJECT, "%s; the plugin is run again later", err->message);
         return;
     }
     log_debug(SUBJECT, "the credential plugin gave a new credential");
@@ -380,7 +388,7 @@ static void on_unauthorized(void *context)
         exec_renewal_rejected(process->renewal);
 }
 
-/* ---- Together -------------------------------------------------------------------------------- */
+/* ---- Opening and closing --------------------------------------------------------------------- */
 
 static int open_transports(struct operator_process *process, struct err *err)
 {
@@ -417,7 +425,7 @@ static int open_transports(struct operator_process *process, struct err *err)
     if (config->exec)
         process->renewal =
             exec_renewal_new(process->loop, config->exec, config->expires_ms, on_renewed, process);
-    process->free_way = http_throttle_new(process->loop, process->client, &none);
+    process->unthrottled = http_throttle_new(process->loop, process->client, &none);
     process->throttled = http_throttle_new(process->loop, process->client, &limits);
     return 0;
 }
@@ -442,9 +450,9 @@ static void close_process(struct operator_process *process)
     loop_timer_stop(&process->trim_timer);
     loop_timer_stop(&process->end_timer);
     if (process->probe)
-        http_cancel(process->free_way, process->probe);
+        http_cancel(process->unthrottled, process->probe);
     http_transport_free(process->throttled);
-    http_transport_free(process->free_way);
+    http_transport_free(process->unthrottled);
     exec_renewal_free(process->renewal);
     http_transport_free(process->client);
     if (process->server) {
@@ -469,12 +477,13 @@ int operator_process_run(const struct operator_options *options, struct err *err
     }
     buf_init(&process.probe_answer, PROBE_ANSWER_MAX);
     loop_timer_init(process.loop, &process.probe_timer, on_probe_timer);
-    loop_timer_init(process.loop, &process.look_timer, on_look);
+    loop_timer_init(process.loop, &process.wait_check_timer, on_wait_check);
     loop_timer_init(process.loop, &process.end_timer, on_end_timer);
     loop_timer_init(process.loop, &process.trim_timer, on_trim);
-    process.leads = prometheus_gauge(process.metrics, "leader_election_master_status",
-                                     "1 where this process leads, 0 where it stands by", "name");
-    prometheus_set(process.leads, 0, options->lease_name, NULL);
+    process.leader_gauge =
+        prometheus_gauge(process.metrics, "leader_election_master_status",
+                         "1 if this process is the leader, 0 if it stands by", "name");
+    prometheus_set(process.leader_gauge, 0, options->lease_name, NULL);
     result = open_transports(&process, err);
     if (result == 0)
         result = open_server(&process, err);

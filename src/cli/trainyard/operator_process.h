@@ -1,6 +1,7 @@
 /* The process `trainyard operator`: waits for the API server, acquires the lease, runs the
- * controllers while it is the leader, and shuts down in order. operator.c parses the options. If
- * leader election is on, the process never changes the cluster without the lease. */
+ * controllers while it is the leader, and shuts down in order. operator.c parses the options and
+ * calls operator_process_run(). If leader election is on, the process changes nothing in the
+ * cluster but the lease before it holds the lease. */
 #ifndef TRAINYARD_CLI_TRAINYARD_OPERATOR_PROCESS_H
 #define TRAINYARD_CLI_TRAINYARD_OPERATOR_PROCESS_H
 
@@ -16,21 +17,23 @@ struct operator_options {
     struct kubeconfig config;
     const struct training_kind *kinds[OPERATOR_KINDS_MAX];
     size_t kind_count;
-    const char *namespace_;     /* NULL: all namespaces */
-    const char *cluster_domain; /* may be NULL */
-    const char *gang_scheduler; /* may be NULL */
-    int host_port_first, host_port_last;
+    const char *namespace_;              /* NULL: all namespaces */
+    const char *cluster_domain;          /* may be NULL */
+    const char *gang_scheduler;          /* may be NULL */
+    int host_port_first, host_port_last; /* range of the node ports for hostNetwork */
     size_t workers; /* limit of jobs per kind that are reconciled at the same time */
     double rate;    /* requests per second; 0: no limit */
-    size_t burst;
-    bool elect;
-    const char *lease_namespace, *lease_name, *identity;
-    const char *metrics_address, *health_address;
+    size_t burst;   /* requests that may be sent at once after an idle time; 0: as many as `rate` */
+    bool elect;     /* leader election is on */
+    const char *lease_namespace, *lease_name;
+    const char *identity; /* the holder of the lease; no earlier process had the same identity */
+    const char *metrics_address, *health_address; /* see operator_server.h */
 };
 
-/* Runs until SIGINT or SIGTERM, then finishes the calls in flight, releases the lease and returns
- * 0. A second signal ends the process at once. When the process loses the lease, it stops its
- * controllers and waits to become the leader again. */
+/* Runs until SIGINT or SIGTERM. Then finishes the calls in flight and releases the lease, each
+ * within 5 s, and returns 0. After a second signal it returns at once. When the process loses the
+ * lease, it cancels the calls of its controllers and waits to become the leader again. Returns a
+ * negative code if the process cannot start. */
 int operator_process_run(const struct operator_options *options, struct err *err);
 
 #endif

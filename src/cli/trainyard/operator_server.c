@@ -18,13 +18,13 @@ struct operator_server {
     struct loop *loop;
     struct operator_server_options options;
     struct http_server *servers[ADDRESSES];
-    int open;
-    struct loop_task none; /* calls `closed` if there is no listener */
+    int open;                     /* number of listeners that are not closed yet */
+    struct loop_task closed_task; /* calls `closed` if there is no listener */
     void (*closed)(void *context);
     void *closed_context;
     struct prometheus_collector collector;
     struct prometheus_metric *memory, *cpu;
-    double cpu_told;
+    double cpu_counted; /* the seconds that were added to `cpu` so far */
 };
 
 int operator_server_parse(struct arena *arena, const char *text, const char **ret_host,
@@ -75,7 +75,7 @@ static void server_handle(struct http_exchange *exchange, void *context)
     const char *path = exchange->request->path;
     bool reads =
         str_eq(exchange->request->method, "GET") || str_eq(exchange->request->method, "HEAD");
-    static const char nothing[] = "there is /healthz, /readyz and /metrics\n";
+    static const char not_found[] = "not found: the paths are /healthz, /readyz and /metrics\n";
     if (!reads)
         http_respond(exchange, 405, "text/plain", "", 0);
     else if (str_eq(path, "/metrics"))
@@ -85,7 +85,7 @@ static void server_handle(struct http_exchange *exchange, void *context)
     else if (str_eq(path, "/readyz"))
         answer_ready(server, exchange);
     else
-        http_respond(exchange, 404, "text/plain", nothing, strlen(nothing));
+        http_respond(exchange, 404, "text/plain", not_found, strlen(not_found));
 }
 
 static double resident_bytes(void)
@@ -107,8 +107,8 @@ static void server_collect(struct prometheus_collector *collector)
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
     prometheus_set(server->memory, resident_bytes(), NULL);
     double seconds = (double)used.tv_sec + (double)used.tv_nsec / 1e9;
-    prometheus_add(server->cpu, seconds - server->cpu_told, NULL);
-    server->cpu_told = seconds;
+    prometheus_add(server->cpu, seconds - server->cpu_counted, NULL);
+    server->cpu_counted = seconds;
 }
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
@@ -118,7 +118,7 @@ static int listen_on(struct operator_server *server, const char *host, int port,
 {
     struct http_server_options options = {.connections_max = CONNECTIONS_MAX};
     int result;
-    /* Listen on all addresses, or only on IPv4 if the machine has no IPv6. */
+    /* An empty host means all addresses, or only those of IPv4 if the machine has no IPv6. */
     if (*host == '\0') {
         result = http_listen("::", port, &options.listen_fd, NULL, err);
         if (result < 0)
@@ -188,9 +188,9 @@ static void on_operator_server_closed(void *context)
         server_finish(server);
 }
 
-static void on_none(struct loop_task *task)
+static void on_no_listener(struct loop_task *task)
 {
-    server_finish(CONTAINER_OF(task, struct operator_server, none));
+    server_finish(CONTAINER_OF(task, struct operator_server, closed_task));
 }
 
 void operator_server_close(struct operator_server *server, void (*closed)(void *context),
@@ -198,9 +198,9 @@ void operator_server_close(struct operator_server *server, void (*closed)(void *
 {
     server->closed = closed;
     server->closed_context = context;
-    server->none.callback = on_none;
+    server->closed_task.callback = on_no_listener;
     if (server->open == 0)
-        loop_defer(server->loop, &server->none);
+        loop_defer(server->loop, &server->closed_task);
     for (size_t i = 0; i < ADDRESSES; i++)
         if (server->servers[i])
             http_server_close(server->servers[i], on_operator_server_closed, server);

@@ -1,4 +1,4 @@
-/* trainyard probe-tls HOST: an internal command that makes the TLS exchange of an HTTPS probe. The
+/* trainyard probe-tls HOST: an internal command that runs the TLS exchange of an HTTPS probe. The
  * supervisor of a pod is a static program without TLS. For a probe with scheme HTTPS, the
  * supervisor starts this program with pipes as descriptors 0 and 1 and the connection as descriptor
  * 3. This costs one process per probe (12 ms in a measurement), but keeps OpenSSL out of the

@@ -52,7 +52,8 @@ static int read_template(struct arena *arena, const char *path, struct source *r
     if (result < 0)
         return result;
     if (json_count(documents) != 1)
-        return err_set(err, ERR_INVALID, "'%s' has %zu documents: a template is one", path,
+        return err_set(err, ERR_INVALID,
+                       "'%s' has %zu YAML documents, but a template must be exactly one", path,
                        json_count(documents));
     *ret = json_first(documents);
     return 0;
@@ -67,7 +68,7 @@ static int add_value(struct arena *arena, struct json *values, const char *pair,
     return 0;
 }
 
-/* Reads lines NAME=VALUE; empty lines and lines that start with '#' are skipped. */
+/* Reads a file with lines NAME=VALUE. Empty lines and lines that start with '#' are skipped. */
 static int add_file(struct arena *arena, struct json *values, const char *path, struct err *err)
 {
     _cleanup_buf_ struct buf text;
@@ -83,7 +84,7 @@ static int add_file(struct arena *arena, struct json *values, const char *path, 
     return result < 0 ? err_wrap(err, "'%s'", path) : 0;
 }
 
-/* Values on the command line take precedence over those in a file. */
+/* Reads the values of --param-file and --param into `values`. Those of --param take precedence. */
 static int read_values(struct arena *arena, const struct process_values *wanted,
                        struct json *values, struct err *err)
 {
@@ -123,8 +124,7 @@ static int process_run(const void *values, size_t count, const char *const *argu
     struct source source = {0};
     (void)count, (void)arguments;
     if (str_is_empty(wanted->file))
-        return err_set(err, ERR_USAGE,
-                       "which template? give it with -f FILE ('-': standard input)");
+        return err_set(err, ERR_USAGE, "no template: give one with -f FILE ('-': standard input)");
     int result = read_template(arena, wanted->file, &source, &template_, err);
     if (result == 0 && wanted->list) {
         print_parameters(template_);

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
-/* Whether the server ended on request. SIGINT and SIGTERM kill a server that has not installed its
- * signal handlers yet. */
+/* Returns whether the server ended on request. SIGINT and SIGTERM kill a server that has not
+ * installed its signal handlers yet. */
 static bool was_asked_to_end(int status)
 {
     return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||

@@ -1,5 +1,5 @@
-/* Decides whether and when a server that has ended is restarted. A pure function: the supervisor
- * carries out the decision. */
+/* Decides whether and when a server that has ended is restarted. The functions are pure;
+ * server_supervisor.c carries out the decision. */
 #ifndef TRAINYARD_CLI_TRAINYARD_SERVER_RESTART_H
 #define TRAINYARD_CLI_TRAINYARD_SERVER_RESTART_H
 
@@ -10,14 +10,14 @@ enum {
         100, /* delay after the first crash; doubles with each further crash */
     SERVER_RESTART_MAX_MS = 30 * 1000, /* longest delay */
     SERVER_RESTART_HEALTHY_MS =
-        60 * 1000,            /* after a run of this length the number of crashes starts from 0 */
+        60 * 1000,            /* a crash after a run of this length counts as the first one again */
     SERVER_RESTART_TRIES = 8, /* after this many crashes in a row the server is not restarted */
 };
 
 enum server_outcome {
-    SERVER_STOPPED, /* the server stopped on request */
-    SERVER_RESTARTS,
-    SERVER_GIVEN_UP,
+    SERVER_STOPPED,  /* the server stopped on request */
+    SERVER_RESTARTS, /* the server crashed and is restarted after a delay */
+    SERVER_GIVEN_UP, /* the server crashed too often and is not restarted */
 };
 
 /* `status` comes from waitpid(), and `ran_ms` is how long the server ran. *crashes counts the

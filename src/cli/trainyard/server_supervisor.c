@@ -23,16 +23,16 @@ int server_supervisor_find(const struct state_dir *state, int *ret_pidfd, pid_t 
 }
 
 /* One run of the server. */
-struct server_life {
+struct server_run {
     pid_t pid;
     int64_t started_ms;
-    bool answered; /* the server was ready at least once */
-    bool asked;    /* the supervisor got a signal to stop */
-    int status;    /* from waitpid() */
+    bool was_ready;      /* the server was ready at least once */
+    bool stop_requested; /* the supervisor got a signal to stop */
+    int status;          /* from waitpid() */
 };
 
-/* Waits for a signal to the supervisor. Returns its number, or 0 after timeout_ms. A negative
- * timeout waits forever. */
+/* Waits for SIGCHLD, SIGTERM or SIGINT. Returns the number of the signal, or 0 after timeout_ms. A
+ * negative timeout waits forever. */
 static int await_signal(int64_t timeout_ms)
 {
     const struct timespec timeout = {.tv_sec = timeout_ms / 1000,
@@ -49,6 +49,7 @@ static int await_signal(int64_t timeout_ms)
     return got < 0 ? 0 : got;
 }
 
+/* Blocks the signals that await_signal() waits for. *ret_old is the signal mask for servers. */
 static void block_signals(sigset_t *ret_old)
 {
     sigset_t blocked;
@@ -63,33 +64,34 @@ static void block_signals(sigset_t *ret_old)
 }
 
 /* Waits for the end of the server. Forwards a signal to stop, and kills the server if it does not
- * end in time. */
-static void await_server_end(struct server_life *life)
+ * end within STOP_MS after the signal. */
+static void await_server_end(struct server_run *run)
 {
     int64_t deadline = -1;
-    while (waitpid(life->pid, &life->status, WNOHANG) == 0) {
+    while (waitpid(run->pid, &run->status, WNOHANG) == 0) {
         int64_t left = deadline < 0 ? -1 : deadline - moment_monotonic_ms();
         int got = await_signal(deadline >= 0 && left < 0 ? 0 : left);
         if (got == SIGTERM || got == SIGINT) {
-            life->asked = true;
-            kill(life->pid, SIGTERM);
+            run->stop_requested = true;
+            kill(run->pid, SIGTERM);
             if (deadline < 0)
                 deadline = moment_monotonic_ms() + STOP_MS;
         } else if (got == 0) {
-            log_warning("server", "process %d does not end: killing it", (int)life->pid);
-            kill(life->pid, SIGKILL);
+            log_warning("server", "process %d did not stop in time: killing it", (int)run->pid);
+            kill(run->pid, SIGKILL);
             deadline = -1;
         }
     }
 }
 
+/* Starts a server and waits for its end. */
 static int run_server(const struct server_supervisor *supervisor, const sigset_t *mask, bool first,
-                      struct server_life *ret, struct err *err)
+                      struct server_run *ret, struct err *err)
 {
     int alive[2];
     if (pipe2(alive, O_CLOEXEC | O_NONBLOCK) < 0)
         return err_set_errno(err, errno, "cannot make a pipe");
-    *ret = (struct server_life){.started_ms = moment_monotonic_ms()};
+    *ret = (struct server_run){.started_ms = moment_monotonic_ms()};
     ret->pid = fork();
     if (ret->pid == 0) {
         sigprocmask(SIG_SETMASK, mask, NULL);
@@ -106,13 +108,13 @@ static int run_server(const struct server_supervisor *supervisor, const sigset_t
         supervisor->started(supervisor->context);
     await_server_end(ret);
     char byte;
-    ret->answered = read(alive[0], &byte, 1) == 1;
+    ret->was_ready = read(alive[0], &byte, 1) == 1;
     close(alive[0]);
     return 0;
 }
 
-static void supervisor_note(const struct server_supervisor *supervisor,
-                            const struct state_restarts *restarts)
+static void supervisor_save_restarts(const struct server_supervisor *supervisor,
+                                     const struct state_restarts *restarts)
 {
     struct err err = ERR_INIT;
     if (state_dir_write_restarts(supervisor->state, restarts, &err) < 0)
@@ -143,41 +145,41 @@ static int supervisor_run(const struct server_supervisor *supervisor, const sigs
     int crashes = 0;
     for (bool first = true;; first = false) {
         struct err err = ERR_INIT;
-        struct server_life life;
-        if (run_server(supervisor, mask, first, &life, &err) < 0) {
+        struct server_run run;
+        if (run_server(supervisor, mask, first, &run, &err) < 0) {
             log_error("server", "%s", err.message);
-            life = (struct server_life){.started_ms = moment_monotonic_ms(),
-                                        .status = W_EXITCODE(EXIT_FAILED, 0)};
+            run = (struct server_run){.started_ms = moment_monotonic_ms(),
+                                      .status = W_EXITCODE(EXIT_FAILED, 0)};
         }
         int64_t delay_ms = 0;
-        enum server_outcome fate = server_restart_decide(
-            life.status, moment_monotonic_ms() - life.started_ms, &crashes, &delay_ms);
-        /* If the first server has never answered, it has already sent the reason to `up`, and a
-         * restart would not help. */
-        if (life.asked || fate == SERVER_STOPPED || (first && !life.answered))
-            return life.asked ? 0 : exit_code(life.status);
-        server_restart_cause(life.status, cause);
+        enum server_outcome outcome = server_restart_decide(
+            run.status, moment_monotonic_ms() - run.started_ms, &crashes, &delay_ms);
+        /* If the first server was never ready, `up` reports the failure, and a restart would not
+         * help. */
+        if (run.stop_requested || outcome == SERVER_STOPPED || (first && !run.was_ready))
+            return run.stop_requested ? 0 : exit_code(run.status);
+        server_restart_cause(run.status, cause);
         moment_format(moment_wall_ms(), time);
         (void)unlink(supervisor->state->server); /* the file names a process that has ended */
         restarts.cause = cause;
         restarts.time = time;
-        restarts.gave_up = fate == SERVER_GIVEN_UP;
-        restarts.waiting = fate == SERVER_RESTARTS;
-        supervisor_note(supervisor, &restarts);
+        restarts.gave_up = outcome == SERVER_GIVEN_UP;
+        restarts.waiting = outcome == SERVER_RESTARTS;
+        supervisor_save_restarts(supervisor, &restarts);
         if (restarts.gave_up) {
             log_error("server",
-                      "ended with %s, the %dth time in a row: not starting it again; the pods go "
-                      "on, 'trainyard up' starts it",
+                      "ended with %s, %d times in a row: not starting it again; the pods keep "
+                      "running, and 'trainyard up' starts the server",
                       cause, crashes);
             return EXIT_FAILED;
         }
-        log_warning("server", "process %d ended with %s: starting it again in %.1f s",
-                    (int)life.pid, cause, (double)delay_ms / 1000);
+        log_warning("server", "process %d ended with %s: starting it again in %.1f s", (int)run.pid,
+                    cause, (double)delay_ms / 1000);
         if (pause_before_restart(delay_ms))
             return 0;
         restarts.count++;
         restarts.waiting = false;
-        supervisor_note(supervisor, &restarts);
+        supervisor_save_restarts(supervisor, &restarts);
     }
 }
 

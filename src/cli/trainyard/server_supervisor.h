@@ -11,16 +11,16 @@
 
 struct server_supervisor {
     const struct state_dir *state;
-    /* Called in a child process. Runs a server until it ends and returns its exit code. Writes one
-     * byte to `alive_fd` when the server is ready. */
+    /* Called in a child process for each server. Runs the server until it ends and returns its exit
+     * code. Writes one byte to `alive_fd` when the server is ready. */
     int (*serve)(void *context, int alive_fd);
-    /* Called in the supervisor when the first server has been started. */
+    /* Called once in the supervisor, right after the process of the first server was forked. */
     void (*started)(void *context);
     void *context;
 };
 
-/* Keeps a server running until it stops on request, cannot be started, or crashes too often.
- * Returns the exit code for this process. */
+/* Keeps a server running until it stops on request, crashes too often, or the first server ends
+ * before it is ready. Returns the exit code for this process. */
 int server_supervisor_run(const struct server_supervisor *supervisor);
 
 /* Finds the supervisor of this state directory. Sets *ret_pid and *ret_pidfd; the caller closes the

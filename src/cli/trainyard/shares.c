@@ -11,16 +11,17 @@
 
 enum { SHARES_MAX = 16 };
 
+/* Returns whether the path is the directory or is inside of it. */
 static bool share_lies_in(const char *path, const char *directory)
 {
     size_t size = strlen(directory);
     return strncmp(path, directory, size) == 0 && (path[size] == '/' || path[size] == '\0');
 }
 
-/* Adds a directory, unless it is inside of another directory of the list, and removes the
- * directories of the list that are inside of it. Pods can access an inner directory through the
- * outer one. If the inner directory were shared too, a pod could replace it by a symbolic link to
- * any directory. */
+/* Adds a directory to the list, unless it is inside of another directory of the list, and removes
+ * the directories of the list that are inside of it. Returns the new length of the list. Pods can
+ * access an inner directory through the outer one. If the inner directory were shared too, a pod
+ * could replace it by a symbolic link to any directory. */
 static size_t add_directory(const char **list, size_t count, const char *path)
 {
     size_t kept = 0;
@@ -36,13 +37,14 @@ static size_t add_directory(const char **list, size_t count, const char *path)
     return kept;
 }
 
-/* Resolves the directories to real paths, and removes duplicates. */
+/* Resolves the directories to real paths, without those that are inside of another one. */
 static int find_directories(struct arena *arena, const struct state_dir *state,
                             const struct option_list *wanted, const char **ret, struct err *err)
 {
     size_t count = 0;
     if (wanted->count > SHARES_MAX)
-        return err_set(err, ERR_USAGE, "--share: at most %d directories", SHARES_MAX);
+        return err_set(err, ERR_USAGE, "--share: there are %zu directories, but the limit is %d",
+                       wanted->count, SHARES_MAX);
     for (size_t i = 0; i < wanted->count; i++) {
         const char *found;
         int result =
@@ -54,7 +56,7 @@ static int find_directories(struct arena *arena, const struct state_dir *state,
     return 0;
 }
 
-static int keep_directories(struct arena *arena, const struct state_dir *state,
+static int save_directories(struct arena *arena, const struct state_dir *state,
                             struct json *settings, const char *const *paths, struct err *err)
 {
     struct json *list = json_array(arena);
@@ -98,11 +100,11 @@ int shares_choose(struct arena *arena, const struct state_dir *state,
     result = find_directories(arena, state, &list, paths, err);
     if (result < 0 && !wanted->count)
         return err_set(err, err->code,
-                       "%s; it was shared by the last 'up': make it again, or share none with "
+                       "%s; it was shared by the last 'up': create it again, or share none with "
                        "'trainyard up --share none'",
                        arena_strdup(arena, err->message));
     if (result == 0 && wanted->count)
-        result = keep_directories(arena, state, settings, paths, err);
+        result = save_directories(arena, state, settings, paths, err);
     if (result == 0)
         *ret = paths;
     return result;

@@ -5,12 +5,13 @@
 #include "base/options/options.h"
 #include "cli/trainyard/state_dir.h"
 
-/* Chooses the directories of `wanted` or, if it is empty, those of the last `up`. The single word
- * "none" means no directories. Saves the choice for the next `up`. *ret is NULL-terminated. */
+/* Chooses the directories of `wanted` and saves them for the next `up`. If `wanted` is empty,
+ * chooses those of the previous `up`. The single word "none" means no directories. *ret is
+ * NULL-terminated and has real paths. */
 int shares_choose(struct arena *arena, const struct state_dir *state,
                   const struct option_list *wanted, const char *const **ret, struct err *err);
 
-/* Reads the directories of the last `up`. *ret is NULL-terminated. */
+/* Reads the directories that the last `up` saved. *ret is NULL-terminated. */
 int shares_kept(struct arena *arena, const struct state_dir *state, const char *const **ret,
                 struct err *err);
 

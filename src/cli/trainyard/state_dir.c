@@ -21,8 +21,8 @@
 
 enum {
     PROCESS_FILE_MAX = 16 * 1024,
-    PASSAGE_MS = 15 * 1000, /* limit for the start or the stop of a server */
-    PASSAGE_POLL_MS = 10,
+    SERVER_WAIT_MS = 15 * 1000, /* the value of server_wait_ms */
+    SERVER_POLL_MS = 10,
 };
 
 int state_dir_resolve(struct arena *arena, const char *given, struct state_dir *ret,
@@ -49,13 +49,13 @@ int state_dir_resolve(struct arena *arena, const char *given, struct state_dir *
         path[size - 1] = '\0';
     *ret = (struct state_dir){
         .path = path,
-        .patience_ms = PASSAGE_MS,
+        .server_wait_ms = SERVER_WAIT_MS,
         .database = arena_printf(arena, "%s/store.db", path),
         .lock = arena_printf(arena, "%s/run/lock", path),
         .server = arena_printf(arena, "%s/run/server.json", path),
         .supervisor = arena_printf(arena, "%s/run/keeper", path),
         .restarts = arena_printf(arena, "%s/run/restarts.json", path),
-        .room = arena_printf(arena, "%s/run/room", path),
+        .reserve = arena_printf(arena, "%s/run/room", path),
         .settings = arena_printf(arena, "%s/settings.json", path),
         .log = arena_printf(arena, "%s/trainyard.log", path),
         .kubeconfig = arena_printf(arena, "%s/kubeconfig", path),
@@ -85,7 +85,9 @@ int state_dir_lock(const struct state_dir *state, int *ret_fd, struct err *err)
         return err_set_errno(err, errno, "cannot open '%s'", state->lock);
     if (flock(fd, LOCK_EX | LOCK_NB) < 0)
         return errno == EWOULDBLOCK
-                   ? err_set(err, ERR_EXISTS, "a cluster runs already in '%s'", state->path)
+                   ? err_set(err, ERR_EXISTS,
+                             "a cluster or 'trainyard check' is already running in '%s'",
+                             state->path)
                    : err_set_errno(err, errno, "cannot lock '%s'", state->lock);
     unlink(state->server); /* both files describe a server that has ended */
     unlink(state->restarts);
@@ -93,16 +95,16 @@ int state_dir_lock(const struct state_dir *state, int *ret_fd, struct err *err)
     return 0;
 }
 
-/* Whether a process has the lock. The pid in the server file is not a proof, because another
- * process may have this pid by now. */
+/* Returns whether a process holds the lock. The pid in the server file is not a proof that a server
+ * runs, because another process may have this pid by now. */
 static bool is_locked(const struct state_dir *state)
 {
     _cleanup_fd_ int fd = open(state->lock, O_RDWR | O_CLOEXEC);
     return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }
 
-/* Whether the process has ended, or has a pending SIGKILL. A killed process keeps its locks until
- * the kernel has freed its memory. */
+/* Returns whether the process has ended or has a pending SIGKILL. A killed process keeps its locks
+ * until the kernel has freed its memory. */
 static bool process_is_ending(pid_t pid)
 {
     static const char *const pending[] = {"SigPnd:", "ShdPnd:"};
@@ -154,15 +156,18 @@ static void state_read_restarts(struct arena *arena, const struct state_dir *sta
     };
 }
 
-static int state_refuse_passage(const struct state_dir *state,
-                                const struct state_restarts *restarts, struct err *err)
+/* Sets the error for a server that did not start, stop or restart within server_wait_ms. */
+static int server_transition_error(const struct state_dir *state,
+                                   const struct state_restarts *restarts, struct err *err)
 {
     if (restarts->waiting)
         return err_set(err, ERR_UNAVAILABLE,
                        "the server in '%s' crashed with %s and waits to be started again: try "
                        "again, or end it with 'trainyard down'",
                        state->path, restarts->cause);
-    return err_set(err, ERR_UNAVAILABLE, "the cluster in '%s' is starting or ending: try again",
+    return err_set(err, ERR_UNAVAILABLE,
+                   "the cluster in '%s' is starting or ending, or 'trainyard check' is running on "
+                   "it: try again",
                    state->path);
 }
 
@@ -170,7 +175,7 @@ static int find_server(struct arena *arena, const struct state_dir *state, bool 
                        struct state_server *ret, struct err *err)
 {
     struct state_server server = {0};
-    for (int waited = 0; is_locked(state); waited += PASSAGE_POLL_MS) {
+    for (int waited = 0; is_locked(state); waited += SERVER_POLL_MS) {
         int result = read_server(arena, state, &server, err);
         if (result < 0 && result != -ERR_NOT_FOUND)
             return result;
@@ -181,9 +186,9 @@ static int find_server(struct arena *arena, const struct state_dir *state, bool 
         }
         if (server.restarts.waiting && !through_restart)
             break;
-        if (waited >= state->patience_ms)
-            return state_refuse_passage(state, &server.restarts, err);
-        poll(NULL, 0, PASSAGE_POLL_MS);
+        if (waited >= state->server_wait_ms)
+            return server_transition_error(state, &server.restarts, err);
+        poll(NULL, 0, SERVER_POLL_MS);
     }
     *ret = (struct state_server){0};
     state_read_restarts(arena, state, &ret->restarts);

@@ -18,13 +18,13 @@ struct state_dir {
     const char *server;     /* file about the running server: pid, port, kubeconfig, version */
     const char *supervisor; /* lock file of the supervisor that restarts the server after a crash */
     const char *restarts;   /* file with the number of restarts and the cause of the last crash */
-    const char *room;       /* file that reserves disk space for the next start */
+    const char *reserve;    /* file that reserves disk space for the next start (state_reserve.h) */
     const char *settings;   /* settings for the next `up`: nodes, node size, shared directories */
     const char *log;        /* log of the server in the background */
-    const char *kubeconfig;
-    const char *token;
-    const char *pki;
-    int patience_ms; /* how long a command waits for a server that starts, stops or restarts */
+    const char *kubeconfig; /* default path of the kubeconfig */
+    const char *token;      /* file with the bearer token of the kubeconfig */
+    const char *pki;        /* directory with certificates and keys (credentials.h) */
+    int server_wait_ms;     /* limit of waiting for a server that starts, stops or restarts */
 };
 
 /* Resolves the given directory or, if it is NULL, $XDG_STATE_HOME/trainyard or
@@ -32,11 +32,12 @@ struct state_dir {
 int state_dir_resolve(struct arena *arena, const char *given, struct state_dir *ret,
                       struct err *err);
 
-/* Creates the directory, accessible only by this user. */
+/* Creates the directory and its subdirectories, accessible only by this user. */
 int state_dir_make(const struct state_dir *state, struct err *err);
 
-/* Locks the state directory for a server. The lock ends when the descriptor is closed, which the
- * kernel also does after a kill -9. Returns -ERR_EXISTS if a server runs. */
+/* Locks the state directory for a server or for `trainyard check`, and deletes the files about the
+ * previous server. The lock ends when every process that inherited the descriptor has closed it or
+ * has ended, also after kill -9. Returns 0, or -ERR_EXISTS if another process holds the lock. */
 int state_dir_lock(const struct state_dir *state, int *ret_fd, struct err *err);
 
 /* The crashes of the server since `up`. */
@@ -47,9 +48,11 @@ struct state_restarts {
     bool waiting; /* the next restart waits for its delay */
     bool gave_up; /* the server crashed too often and is not restarted */
 };
+/* Writes the file that state_dir_server() reads into ret->restarts. */
 int state_dir_write_restarts(const struct state_dir *state, const struct state_restarts *restarts,
                              struct err *err);
 
+/* The server of a state directory. */
 struct state_server {
     bool running;
     pid_t pid;
@@ -59,15 +62,15 @@ struct state_server {
     struct state_restarts restarts; /* set even if no server runs */
 };
 
-/* Gets the running server; ret->running is false if no server runs. While a server starts or stops
- * (also after kill -9), waits for it, up to `patience_ms`. Does not wait for the restart of a
- * crashed server. */
+/* Finds the running server; ret->running is false if no server runs. While a server starts or stops
+ * (also after kill -9), waits for it, and returns -ERR_UNAVAILABLE after state->server_wait_ms.
+ * Does not wait for the restart of a crashed server: ret->restarts.waiting is true then. */
 int state_dir_server(struct arena *arena, const struct state_dir *state, struct state_server *ret,
                      struct err *err);
-/* Like state_dir_server(), but also waits for a restart. Returns -ERR_UNAVAILABLE after
- * `patience_ms`. */
+/* Like state_dir_server(), but also waits for the restart of a crashed server. */
 int state_dir_await_server(struct arena *arena, const struct state_dir *state,
                            struct state_server *ret, struct err *err);
+/* Writes the file in which state_dir_server() finds the running server. */
 int state_dir_write_server(const struct state_dir *state, const struct state_server *server,
                            struct err *err);
 

@@ -1,17 +1,17 @@
 /* Reserves disk space in the state directory for the files that a start of the server writes. A
- * running cluster reserves the space with the file run/room, and a start on a full disk removes
- * this file. So a server can start on a full disk, also after a crash, and serve reads and
+ * running cluster keeps the file run/room, which occupies this space. A start on a full disk
+ * removes the file. So a server can start on a full disk, also after a crash, and serve reads and
  * deletions. */
 #ifndef TRAINYARD_CLI_TRAINYARD_STATE_RESERVE_H
 #define TRAINYARD_CLI_TRAINYARD_STATE_RESERVE_H
 
 #include "cli/trainyard/state_dir.h"
 
-/* Makes sure that a start has enough space: removes run/room if the disk is full. Returns -ERR_IO
- * if the space is still too small; the message has the free and the needed bytes. */
+/* Makes sure that a start has enough space: removes run/room if the disk is full. Returns 0, or
+ * -ERR_IO with err->sys ENOSPC if the space is still too small. */
 int state_reserve_use(const struct state_dir *state, struct err *err);
 
-/* Reserves space for the next start, if the disk has enough free space. */
+/* Reserves space for the next start. Does nothing if the disk has too little free space. */
 void state_reserve_keep(const struct state_dir *state);
 
 #endif

@@ -1,4 +1,4 @@
-/* trainyard status: shows the server that runs in a state directory. */
+/* trainyard status: shows the server that runs in a state directory, and its restarts. */
 #include "cli/trainyard/commands.h"
 #include "cli/trainyard/server_supervisor.h"
 #include "cli/trainyard/state_dir.h"

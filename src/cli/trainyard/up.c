@@ -58,17 +58,17 @@ static void print_ready(void *context)
 {
     const struct cluster_options *options = context;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    bool is_default = getenv("TRAINYARD_STATE") != NULL;
+    bool state_in_environment = getenv("TRAINYARD_STATE") != NULL;
     printf("the cluster is up: https://127.0.0.1:%d\n\n"
            "    export KUBECONFIG=%s\n"
            "    kubectl get nodes\n\n"
            "stop it with: trainyard down%s%s\n",
-           options->port, str_shell_word(arena, options->kubeconfig), is_default ? "" : " --state ",
-           is_default ? "" : str_shell_word(arena, options->state->path));
+           options->port, str_shell_word(arena, options->kubeconfig),
+           state_in_environment ? "" : " --state ",
+           state_in_environment ? "" : str_shell_word(arena, options->state->path));
     if (!has_kubectl(arena))
-        printf(
-            "\nkubectl is not in PATH: 'apt-get install kubernetes-client' installs Debian's, and "
-            "any kubectl from 1.20 on works\n");
+        printf("\nkubectl is not in PATH: on Debian, install it with 'apt-get install "
+               "kubernetes-client'; any kubectl from 1.20 on works\n");
     for (size_t i = 0; options->shares[i]; i++)
         printf("%spods read and write %s\n", i ? "" : "\n",
                str_shell_word(arena, options->shares[i]));
@@ -80,17 +80,18 @@ static void print_ready(void *context)
     fflush(stdout);
 }
 
-static int refuse_taken(int64_t port, struct err *err)
+static int port_taken_error(int64_t port, struct err *err)
 {
     const struct in_addr here = {.s_addr = htonl(INADDR_LOOPBACK)};
     char holder[128];
     bool known = node_port_holder(SOCK_STREAM, here, (uint16_t)port, holder, sizeof(holder));
     return err_set(err, ERR_EXISTS,
-                   "port %d is taken by %s: end that, or choose another with --port N (0: any)",
+                   "port %d is taken by %s: stop that program, or choose another port with --port "
+                   "N (0: any free port)",
                    (int)port, known ? holder : "a program of another user");
 }
 
-/* Makes a path absolute, because the server changes its working directory. */
+/* Returns the absolute path, because a server in the background changes its working directory. */
 static const char *path_absolute(struct arena *arena, const char *path)
 {
     _cleanup_free_ char *current = getcwd(NULL, 0);
@@ -113,17 +114,16 @@ static int up_start(const struct up_values *wanted, struct err *err)
     if (result < 0)
         return result;
     if (server.running) {
-        printf("a cluster runs already in '%s' (pid %d)\n\n    export KUBECONFIG=%s\n", state.path,
-               (int)server.pid, str_shell_word(arena, server.kubeconfig));
+        printf("a cluster is already running in '%s' (pid %d)\n\n    export KUBECONFIG=%s\n",
+               state.path, (int)server.pid, str_shell_word(arena, server.kubeconfig));
         if (!str_is_empty(wanted->settings.nodes) || !str_is_empty(wanted->settings.cpus) ||
             !str_is_empty(wanted->settings.memory) || !str_is_empty(wanted->kubeconfig) ||
             wanted->shares.count || wanted->no_operator || wanted->plain || wanted->no_restart)
-            printf(
-                "\nit goes on as it was started: run 'trainyard down' before 'trainyard up' with "
-                "other options\n");
+            printf("\nits options do not change while it runs: run 'trainyard down' before "
+                   "'trainyard up' with other options\n");
         return 0;
     }
-    /* The server inherits the lock by fork(). From here on no other server can start. */
+    /* From here on no other server can start. A server in the background inherits the lock. */
     result = state_dir_lock(&state, &lock, err);
     if (result == 0)
         result = state_reserve_use(&state, err);
@@ -135,7 +135,7 @@ static int up_start(const struct up_values *wanted, struct err *err)
         result =
             http_listen("127.0.0.1", (int)wanted->port, &options.listen_fd, &options.port, err);
     if (result < 0 && err->sys == EADDRINUSE)
-        return refuse_taken(wanted->port, err);
+        return port_taken_error(wanted->port, err);
     if (result < 0)
         return result;
     options.node_names = cluster.node_names;

@@ -24,7 +24,8 @@ static int parse_nodes(struct arena *arena, const char *text, const char *const 
     const char **names;
     if (str_to_int64(text, INT64_MIN, INT64_MAX, &number, NULL) == 0) {
         if (number < 1 || number > NODES_MAX)
-            return err_set(err, ERR_USAGE, "--nodes %s: a number from 1 to %d, or names", text,
+            return err_set(err, ERR_USAGE,
+                           "--nodes %s: must be a number from 1 to %d, or node names", text,
                            NODES_MAX);
         names = ARENA_ARRAY(arena, const char *, (size_t)number + 1);
         for (; count < (size_t)number; count++)
@@ -34,7 +35,8 @@ static int parse_nodes(struct arena *arena, const char *text, const char *const 
     }
     names = (const char **)str_split(arena, text, ',', &count);
     if (count > NODES_MAX)
-        return err_set(err, ERR_USAGE, "--nodes: at most %d nodes", NODES_MAX);
+        return err_set(err, ERR_USAGE, "--nodes: there are %zu nodes, but the limit is %d", count,
+                       NODES_MAX);
     for (size_t i = 0; i < count; i++) {
         if (!str_is_dns_subdomain(names[i]) || strlen(names[i]) > NODE_NAME_MAX)
             return err_set(
@@ -69,8 +71,7 @@ int up_settings_check_memory(const char *text, struct err *err)
                        text);
     int64_t bytes = kube_quantity_value(&quantity);
     if (bytes > 0 && bytes < MEMORY_MIN)
-        return err_set(err, ERR_USAGE,
-                       "'%s' is less than 1Mi: a unit is part of the amount, as in 8Gi", text);
+        return err_set(err, ERR_USAGE, "'%s' is less than 1Mi: add a unit, as in 8Gi", text);
     return 0;
 }
 
@@ -88,7 +89,8 @@ static const char *canonical_amount(struct arena *arena, const char *text)
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
-/* Returns `wanted` and saves it in `settings`. Without `wanted`, returns the saved value. */
+/* Returns the value of a setting: `wanted`, which is stored in `settings`; or without `wanted` the
+ * stored value; or `fallback`. Sets *is_changed if `settings` has changed. */
 static const char *choose_value(struct arena *arena, struct json *settings, const char *name,
                                 const char *wanted, const char *fallback, bool *is_changed)
 {

@@ -6,26 +6,28 @@
 #include "cli/trainyard/state_dir.h"
 #include "node/node.h"
 
-/* The options of `up`. NULL or "" means the value of the last `up`. */
+/* The options of `up`. NULL or "" means the value of the previous `up`. */
 struct up_settings {
     const char *nodes;  /* "3", or "a,b" */
     const char *cpus;   /* CPUs per node; "0": all CPUs of the machine */
     const char *memory; /* memory per node; "0": all memory of the machine */
 };
 
+/* The nodes that the options describe. */
 struct up_cluster {
     const char *const *node_names; /* NULL-terminated */
     struct node_size size;
 };
 
-/* Applies the options. For options that are not given, uses the settings of the last `up`; the
- * default is one node with all CPUs and memory of the machine. Saves the result in the state
- * directory. */
+/* Sets *ret from the options. For options that are not given, uses the settings of the previous
+ * `up`; the default is one node with all CPUs and memory of the machine. Saves the settings in the
+ * state directory. */
 int up_settings_apply(struct arena *arena, const struct state_dir *state,
                       const struct up_settings *wanted, struct up_cluster *ret, struct err *err);
 
-/* Check, for the option table, that a text is a valid amount of CPUs or of memory. */
+/* Checks the value of --cpus, for the option table. Returns 0 or -ERR_USAGE. */
 int up_settings_check_cpus(const char *text, struct err *err);
+/* Checks the value of --memory, for the option table. Returns 0 or -ERR_USAGE. */
 int up_settings_check_memory(const char *text, struct err *err);
 
 #endif

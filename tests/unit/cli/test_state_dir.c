@@ -60,7 +60,7 @@ static void one_server_at_a_time(void **state)
     assert_int_equal(state_dir_lock(&dir, &lock, &err), 0);
     assert_int_equal(state_dir_lock(&dir, &second, &err), -ERR_EXISTS);
     /* The server runs, but has not written its address yet. */
-    dir.patience_ms = 0;
+    dir.server_wait_ms = 0;
     assert_int_equal(state_dir_server(arena, &dir, &server, &err), -ERR_UNAVAILABLE);
     server =
         (struct state_server){.pid = getpid(), .port = 6443, .kubeconfig = "/k", .version = "1"};
@@ -96,7 +96,7 @@ static void a_restart_is_told_of(void **state)
     int lock = -1;
     assert_non_null(mkdtemp(root));
     assert_int_equal(state_dir_resolve(arena, root, &dir, &err), 0);
-    dir.patience_ms = 0;
+    dir.server_wait_ms = 0;
     assert_int_equal(state_dir_make(&dir, &err), 0);
     assert_int_equal(state_dir_lock(&dir, &lock, &err), 0);
     assert_int_equal(state_dir_write_restarts(&dir, &restarts, &err), 0);
