@@ -4,10 +4,11 @@
  * (trainyard/tf_config.h); then all processes make the same calls in the same order.
  *
  * If a process is lost, missing or belongs to another job, the call fails with an error that names
- * the process. No call hangs forever. A group is used by one thread at a time. After most errors
- * the group is broken (ty_comm_broken()): form it again with ty_comm_reform(), or close it. With
- * `min_members`, ty_comm_reform() leaves out lost processes, and a restarted process can join
- * later. Without `min_members`, ty_comm_reform() waits until all processes are back.
+ * the process. Every call has a time limit. A group is used by one thread at a time. After most
+ * errors the group is broken: every later call fails until ty_comm_reform() has formed the group
+ * again. ty_comm_broken() tells what a failed call has broken. With `min_members`, ty_comm_reform()
+ * leaves out lost processes, and a restarted process can join later. Without `min_members`,
+ * ty_comm_reform() waits for all processes, up to `join_timeout_ms`.
  *
  * Processes prove to each other that they know the job secret. The secret comes from the option
  * `secret`, or else from TRAINYARD_JOB_SECRET or the file named by TRAINYARD_JOB_SECRET_FILE.
@@ -69,22 +70,25 @@ void ty_comm_close(struct ty_comm *comm); /* NULL-safe */
 int ty_comm_rank(const struct ty_comm *comm);
 int ty_comm_size(const struct ty_comm *comm);
 
-/* What a failed call has broken. All processes of a broken group get the same value. */
+/* What a failed call has broken. The process that detects a failure tells the others, so that all
+ * get the same value. */
 enum ty_comm_broken {
-    TY_COMM_BROKEN_MESSAGE, /* only this call, which was not begun; the group still works */
+    TY_COMM_BROKEN_MESSAGE, /* nothing: the failed call was not begun, and the group still works */
     /* A process is lost, left or did not arrive: form the group again. Also the value after any
      * failed ty_comm_reform(). */
     TY_COMM_BROKEN_PEER,
-    TY_COMM_BROKEN_GROUP, /* the processes are incompatible: forming again does not help */
+    /* The processes are incompatible, or this process cannot continue: forming again does not
+     * help. */
+    TY_COMM_BROKEN_GROUP,
 };
 enum ty_comm_broken ty_comm_broken(const struct ty_comm *comm);
 
 /* Forms the group again, after TY_COMM_BROKEN_PEER, or when all processes know that a new process
  * waits to join. Every process must call ty_comm_reform(). Rank and size may change. A new process
  * has no training state: the process that is farthest ahead must broadcast its training state.
- * Memory of ty_comm_allocate() keeps its address and may lose its contents; a new process must make
- * the same allocations before its first collective operation. After a failure, ty_comm_reform() may
- * be called again. */
+ * Memory of ty_comm_allocate() keeps its address, but its contents may be lost. A new process must
+ * make the same allocations as the others before its first collective operation. After a failure,
+ * ty_comm_reform() may be called again. */
 int ty_comm_reform(struct ty_comm *comm, struct ty_error *error);
 
 /* Declares that this process has the training state of the group and can continue from it after a
@@ -93,12 +97,12 @@ int ty_comm_reform(struct ty_comm *comm, struct ty_error *error);
  * as lost only after `timeout_ms`. */
 void ty_comm_settle(struct ty_comm *comm);
 
-/* Returns 1 if this process has seen a new process that waits to join, otherwise 0. Cheap; never
- * blocks. Sum the results over all processes, so that all form the group again after the same
+/* Returns 1 if this process knows of a new process that waits to join, otherwise 0. Never blocks.
+ * Sum the results over all processes, so that all of them form the group again after the same
  * call. */
 int ty_comm_wanted(struct ty_comm *comm);
 
-/* Allocates `size` bytes of zeroed memory. All processes must call it with the same size. An
+/* Sets *ret to `size` bytes of zeroed memory. All processes must call it with the same size. An
  * all-reduce is fastest if its data lies in this memory, at the same offset in all processes:
  * processes on one machine then sum in place, without a copy. ty_comm_close() frees the memory. */
 int ty_comm_allocate(struct ty_comm *comm, size_t size, void **ret, struct ty_error *error);

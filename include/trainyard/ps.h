@@ -5,16 +5,18 @@
  *
  * Every process describes the cluster (trainyard/tf_config.h). A process with the role ps calls
  * ty_ps_serve(); a chief or worker opens a ty_ps. With one worker and no ps, the variables are in
- * the memory of the worker, and the same calls work.
+ * the memory of the worker, and the same calls work, but there are no snapshots. A ty_ps is used by
+ * one thread at a time.
  *
  * A push may return before the server has applied the gradients. If the server then refuses them, a
- * later call returns the error. If a server is lost, the worker waits for it and reports its name.
- * The restarted server restores its last snapshot, and the worker sends all unanswered requests
- * again. So a push may be applied twice, and pushes that were applied after the snapshot are lost.
+ * later call returns the error. If a server is lost, the worker waits for it up to `timeout_ms` and
+ * reports its name. The restarted server restores its last snapshot, and the worker sends all
+ * unanswered requests again. So a push may be applied twice, and pushes that were applied after the
+ * snapshot are lost.
+ *
  * Processes prove to each other that they know the job secret. The secret comes from the option
  * `secret`, or else from TRAINYARD_JOB_SECRET or the file named by TRAINYARD_JOB_SECRET_FILE.
- * Without a secret, any process that reaches the ports can join. The data is not encrypted. A ty_ps
- * is used by one thread at a time. */
+ * Without a secret, any process that reaches the ports can join. The data is not encrypted. */
 #ifndef TRAINYARD_PS_H
 #define TRAINYARD_PS_H
 
@@ -80,9 +82,9 @@ struct ty_ps_table {
 int ty_ps_table_open(struct ty_ps *ps, const struct ty_ps_table *table, int *ret_number,
                      struct ty_error *error);
 
-/* Pull the rows of `count` ids, or push their gradients, as count × dimensions floats. The ids may
- * be in any order. A repeated id is sent once; its gradients are added up, and the sum is applied
- * once. */
+/* ty_ps_rows_pull() sets ret_rows to the rows of `count` ids; ty_ps_rows_push() sends the gradients
+ * of such rows. Both arrays have count × dimensions floats. The ids may be in any order. A repeated
+ * id is sent once; its gradients are added up, and the sum is applied once. */
 int ty_ps_rows_pull(struct ty_ps *ps, int table, const int64_t *ids, size_t count, float *ret_rows,
                     struct ty_error *error);
 int ty_ps_rows_push(struct ty_ps *ps, int table, const int64_t *ids, size_t count,
@@ -105,7 +107,8 @@ enum ty_ps_counter { TY_PS_COUNTER_STEP, TY_PS_COUNTER_DONE };
 int ty_ps_count(struct ty_ps *ps, enum ty_ps_counter counter, uint64_t add, uint64_t *ret,
                 struct ty_error *error);
 
-/* Tells the servers that this worker has finished. A server ends when all workers have finished. */
+/* Tells the servers that this worker has finished. A server ends when the chief and all workers
+ * have finished. */
 int ty_ps_finish(struct ty_ps *ps, struct ty_error *error);
 
 /* ---- Servers */
@@ -116,14 +119,15 @@ struct ty_ps_server_options {
     const char *directory;   /* directory of the snapshots; NULL: no snapshots */
     int snapshot_every_ms;   /* interval between snapshots; 0: 1 minute */
     size_t table_memory_max; /* limit of bytes per table in this server; 0: no limit */
-    /* When *stop becomes nonzero, the server writes a snapshot and ends. May be NULL. */
+    /* When *stop is nonzero, the server writes a snapshot, if it has a directory, and ends. May be
+     * NULL. */
     const volatile sig_atomic_t *stop;
     void (*report)(void *context, const char *line); /* may be NULL */
     void *context;
 };
 
-/* Runs the server of this process. `options` may be NULL. Returns when every worker has finished,
- * or after `stop` is set. */
+/* Runs the server of this process. `options` may be NULL. Returns 0 when the chief and all workers
+ * have finished, or when *stop is nonzero and the server has ended. */
 int ty_ps_serve(const struct ty_tf_config *config, const struct ty_ps_server_options *options,
                 struct ty_error *error);
 

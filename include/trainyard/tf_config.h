@@ -49,9 +49,10 @@ int ty_tf_config_from_flags(const char *ps_hosts, const char *worker_hosts, cons
 
 /* Reads the environment: TF_CONFIG, or else MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE. Each of
  * the four has a substitute: PET_MASTER_ADDR, PET_MASTER_PORT, PET_NODE_RANK, PET_NNODES. If
- * neither TF_CONFIG nor an address of the master is set, the cluster is this process alone; a
- * WORLD_SIZE or RANK of several processes is then refused. The caller frees *ret with
- * ty_tf_config_free(). */
+ * PET_NPROC_PER_NODE is at least 2, PET_NNODES replaces WORLD_SIZE, because one process with
+ * several threads runs per node. If neither TF_CONFIG nor an address of the master is set, the
+ * cluster is this process alone; a WORLD_SIZE or RANK of several processes is then refused. The
+ * caller frees *ret with ty_tf_config_free(). */
 int ty_tf_config_from_environment(struct ty_tf_config **ret, struct ty_error *error);
 
 void ty_tf_config_free(struct ty_tf_config *config); /* NULL-safe */
@@ -60,8 +61,8 @@ const char *ty_role_name(enum ty_role role); /* "chief", "worker", "ps", "evalua
 /* Returns the number of tasks with this role. */
 size_t ty_tf_config_count(const struct ty_tf_config *config, enum ty_role role);
 
-/* Whether this process writes checkpoints and logs: it is the chief, or worker 0 of a cluster
- * without a chief. */
+/* Returns whether this process writes checkpoints and logs: it is the chief, or worker 0 of a
+ * cluster without a chief. */
 bool ty_tf_config_is_chief(const struct ty_tf_config *config);
 
 #ifdef __cplusplus
