@@ -286,10 +286,10 @@ def scale_to_nothing(space):
     space.until_true("none", "Running")
     space.patch("tfjobs", "none", {"spec": {"tfReplicaSpecs": {"Worker": {"replicas": 0}}}})
     space.until_names("pods", "none")
-    words = ("TFJobWaiting", "TFJob none has 0 replicas of Worker, whose success is the job's: it waits; set "
+    words = ("TFJobWaiting", "TFJob none has 0 replicas of Worker, which decide whether the job succeeds: the job waits; set "
                              "spec.tfReplicaSpecs.Worker.replicas to 1 or more, or delete the job")
     until("it to wait", lambda: space.conditions("none") == [("Running", "False", *words), ("Created", "True", *words)])
-    space.heard("none", ("Warning", "NobodyDecides", words[1]))
+    space.heard("none", ("Warning", "NoDecidingReplica", words[1]))
     space.patch("tfjobs", "none", {"spec": {"tfReplicaSpecs": {"Worker": {"replicas": 1}}}})
     space.until_running("none", "worker-0")
     until("it to run", lambda: space.conditions("none") == [created("none"), running(space, "none")])
@@ -300,7 +300,7 @@ def nobody_decides(space, role, lower):
     """A job with only parameter servers or evaluators runs, and an event says that no replica can make it succeed."""
     space.create(tfjob("alone", {role: replica(space.cluster.image)}))
     space.until_phase(f"alone-{lower}-0", "Running")
-    space.heard("alone", ("Warning", "NobodyDecides",
+    space.heard("alone", ("Warning", "NoDecidingReplica",
                           "TFJob alone has neither a Chief, a Master nor a Worker: it never becomes Running or Succeeded, "
                           "and ends when a replica fails, a limit is reached or it is deleted"))
     space.end(f"alone-{lower}-0", 0)

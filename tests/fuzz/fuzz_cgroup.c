@@ -17,8 +17,8 @@ static void check_places(struct arena *arena, char *text)
     cgroup_detect(arena, text, mounts + 2, &places);
     for (size_t i = 0; i < places.count; i++) {
         const struct cgroup_place *place = &places.items[i];
-        if (strncmp(place->own, place->mount, strlen(place->mount)) != 0)
-            mem_panic("a group '%s' outside of its mount", place->own);
+        if (strncmp(place->group, place->mount, strlen(place->mount)) != 0)
+            mem_panic("a group '%s' outside of its mount", place->group);
         if (!place->unified && !place->controllers)
             mem_panic("a hierarchy of no use");
     }

@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct dns_query query;
     enum dns_rcode rcode;
-    uint8_t asked[DNS_ASK_MAX];
+    uint8_t asked[DNS_QUERY_MAX];
     check_reply(data, size);
     if (!dns_query_read(data, size, &query, &rcode))
         return 0;

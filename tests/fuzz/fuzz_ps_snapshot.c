@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     /* An accepted snapshot can be used. */
     uint64_t rows = 0;
-    for (size_t i = 0; i < ps_store_tables(store); i++) {
+    for (size_t i = 0; i < ps_store_table_count(store); i++) {
         float row[PS_DIMENSIONS_MAX];
         int64_t id = -1;
         embedding_table_pull(ps_store_table(store, i), &id, 1, row);

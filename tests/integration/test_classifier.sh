@@ -64,7 +64,7 @@ assert_contains "serving a classifier from a file" "is a classifier, which is se
 
 # A second run finds all steps done, prints that, and exports again. A run with more steps resumes from the checkpoint.
 TF_MODEL_TYPE=CNN "$TRAINER" fit classifier "${IN_STEP[@]}" --model-dir "$SCRATCH/model" --export-dir "$SCRATCH/export" >"$SCRATCH/again"
-assert_contains "nothing to do" "all 10 steps were done before" "$(cat "$SCRATCH/again")"
+assert_contains "nothing to do" "all 10 steps are done already" "$(cat "$SCRATCH/again")"
 assert_eq "versions" 2 "$(find "$SCRATCH/export" -name classifier.model | wc -l)"
 "$TRAINER" fit classifier "${IN_STEP[@]}" --steps 11 --model-dir "$SCRATCH/model" >"$SCRATCH/more"
 assert_contains "the resumption" "resumed after step 10" "$(cat "$SCRATCH/more")"
@@ -112,7 +112,7 @@ refused() { # WHAT SENTENCE COMMAND…
     assert_contains "$what" "$sentence" "$answer"
 }
 refused "an object store" "mount a volume (a PersistentVolumeClaim)" env TF_EXPORT_DIR=s3://user1/inception/export "$TRAINER" fit classifier
-refused "an unknown model type" "there is no model type 'TREE': use cnn or linear" env TF_MODEL_TYPE=TREE "$TRAINER" fit classifier
+refused "an unknown model type" "unknown model type 'TREE': use cnn or linear" env TF_MODEL_TYPE=TREE "$TRAINER" fit classifier
 refused "a directory without data" "has no 'train-images-idx3-ubyte'" "$TRAINER" fit classifier --data "$SCRATCH"
 refused "an evaluator" "the chief evaluates the model" env \
     'TF_CONFIG={"cluster":{"chief":["a:1"],"evaluator":["b:1"]},"task":{"type":"evaluator","index":0}}' "$TRAINER" fit classifier

@@ -20,7 +20,7 @@ says() { # INDEX CODE SENTENCE: waits until the worker ends, and checks its exit
 # Without a job secret, and with parameter servers: the worker fails at once, before it waits for its peers.
 unset TRAINYARD_JOB_SECRET TRAINYARD_JOB_SECRET_FILE
 start 0 --encrypt
-says 0 1 "links cannot be encrypted without a job secret: set TRAINYARD_JOB_SECRET, or TRAINYARD_JOB_SECRET_FILE"
+says 0 1 "connections cannot be encrypted without a job secret: give all tasks the same TRAINYARD_JOB_SECRET or TRAINYARD_JOB_SECRET_FILE"
 code=0
 said=$(TF_CONFIG="{\"cluster\":{\"worker\":[\"${ADDRESSES[0]}\"],\"ps\":[\"${ADDRESSES[1]}\"]},\"task\":{\"type\":\"worker\",\"index\":0}}" TRAINER_ENCRYPT=true \
     "$TRAINER" fit recommender --data /nowhere 2>&1) || code=$?
@@ -33,8 +33,8 @@ export TRAINYARD_JOB_SECRET
 have_addresses 2
 start 0
 start 1 --encrypt
-says 0 1 "only one of it and this task encrypts: give all tasks --encrypt (TRAINER_ENCRYPT), or none"
-says 1 1 "only one of it and this task encrypts: give all tasks --encrypt (TRAINER_ENCRYPT), or none"
+says 0 1 "only one of the two tasks encrypts its connections: give all tasks --encrypt (TRAINER_ENCRYPT), or none"
+says 1 1 "only one of the two tasks encrypts its connections: give all tasks --encrypt (TRAINER_ENCRYPT), or none"
 
 # A worker is killed during a run. The others continue until it is back. Then the run is stopped, and the same workers resume and finish it.
 have_addresses 3

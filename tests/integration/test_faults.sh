@@ -94,7 +94,7 @@ for victim in 1 0; do
     returns "worker $victim goes on" "$all"
 done
 
-assert_contains "the lock of a stopped worker" "still holds the lock on '$SCRATCH/model': checkpoints are written all the same" "$(logs)"
+assert_contains "the lock of a stopped worker" "still holds the lock on '$SCRATCH/model': checkpoints are written anyway" "$(logs)"
 
 # The run ends with a checkpoint. One worker alone resumes from it for some steps: their losses show that the saved state is right.
 kill -TERM "${workers[0]}"
@@ -196,7 +196,7 @@ wait_until "steps of the remaining two workers" reached $(($(last_step "$SCRATCH
 kill -INT "${workers[0]}"
 ended 0 130 "which got SIGINT"
 ended 1 143 "whose chief got SIGINT"
-assert_contains "the log of worker 1" "$(told 0 'all end')" "$(cat "$SCRATCH/worker-1")"
+assert_contains "the log of worker 1" "$(told 0 'all workers stop')" "$(cat "$SCRATCH/worker-1")"
 on_disk peace
 
 three deleted 3600

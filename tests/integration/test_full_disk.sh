@@ -46,8 +46,8 @@ assert_contains "readyz with room" "[+]store ok" "$(ready)"
 fill
 wait_until "writes to be rejected" cannot_write
 refill
-assert_contains "the rejection" "no space is left for '$TRAINYARD_STATE/store.db': free some, and it goes on" "$(can_write 2>&1 || true)"
-assert_contains "readyz" "[-]store failed: no space is left on its disk, only deletions are written" "$(ready)"
+assert_contains "the rejection" "no space is left for '$TRAINYARD_STATE/store.db': free some disk space to continue" "$(can_write 2>&1 || true)"
+assert_contains "readyz" "[-]store failed: no space is left on its disk; only deletions are accepted until some is freed" "$(ready)"
 assert_eq "livez" ok "$(kubectl get --raw /livez)"
 assert_contains "status" "disk        full" "$("$TRAINYARD" status)"
 assert_eq "status as JSON" true "$("$TRAINYARD" status -o json | jq .diskFull)"
@@ -84,7 +84,7 @@ wait_until "the server to be ready" is_ready
 assert_eq "status with free space again" "" "$("$TRAINYARD" status | grep ^disk || true)"
 # One line per server process and per change of the state.
 assert_eq "lines of the log about the full disk" 4 "$(log_lines 'until then only deletions are written')"
-assert_eq "lines of the log about free space again" 1 "$(log_lines 'there is room on the disk again')"
+assert_eq "lines of the log about free space again" 1 "$(log_lines 'the disk has free space again')"
 
 # A server that crashes while the disk is full is restarted.
 kubectl create configmap c4 --from-literal=a=b >/dev/null

@@ -109,7 +109,7 @@ wordlayers"
     kubectl delete pod entered --wait=false
 
     # An image can be a directory that serves as the root.
-    assert_contains "an image of a directory" "has its root in" "$(image add rooted --rootfs "$IMAGE_ROOT" --env WORD=here --workdir /usr)"
+    assert_contains "an image of a directory" "uses the root directory" "$(image add rooted --rootfs "$IMAGE_ROOT" --env WORD=here --workdir /usr)"
     # shellcheck disable=SC2016
     pod rooted rooted:any 'x' '    command: [sh, -c, "echo $WORD $PWD; touch /written; ls -d /usr /written"]'
     says rooted "here /usr
@@ -136,7 +136,7 @@ $(basename "$PROGRAMS")"
 read-only
 $(basename "$PROGRAMS")"
     assert_contains "a file that pods do not see" "pods have a '/tmp' of their own" "$(image add mine -- cat "$PROGRAMS/lib" 2>&1)"
-    assert_contains "a missing program, given as a path" "there is no '/tmp/mine' now" "$(image add mine -- /tmp/mine 2>&1)"
+    assert_contains "a missing program, given as a path" "'/tmp/mine' does not exist" "$(image add mine -- /tmp/mine 2>&1)"
     assert_contains "a missing program, given as a name" "there is no program 'nosuchprogram'" "$(image add mine -- nosuchprogram 2>&1)"
 
     # The image that tools/image makes can be imported too.

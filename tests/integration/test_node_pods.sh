@@ -33,7 +33,7 @@ check() {
     wait_until "the unknown image to be rejected" waits_for unknown ErrImageNeverPull
     assert_contains "the advice" "trainyard image add example/image -- COMMAND" \
         "$(field unknown .status.containerStatuses[0].state.waiting.message)"
-    wait_until "the event of an unknown image" told unknown "Error: image 'example/image' is not known here"
+    wait_until "the event of an unknown image" told unknown "Error: image 'example/image' is not present on this machine"
     as_user "$TRAINYARD" image add example/image -- /bin/echo from the image
     wait_for_phase unknown Succeeded
     assert_eq "the output of the added image" "from the image" "$(kubectl logs unknown)"
@@ -106,7 +106,7 @@ YAML
     kubectl run changing --image=example/first --restart=Never
     wait_for_phase changing Running
     kubectl set image pod/changing changing=example/second
-    wait_until "the event of a changed image" told changing "example/second is not taken over by a pod that has started; delete the pod and create it again"
+    wait_until "the event of a changed image" told changing "a started pod cannot change to image example/second; delete the pod and create it again"
     assert_eq "the image in the pod's status" example/first "$(field changing .status.containerStatuses[0].image)"
     kubectl delete pod changing
     kubectl run changing --image=example/nowhere --restart=Never

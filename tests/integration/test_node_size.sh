@@ -15,7 +15,7 @@ for option in "--cpus many" "--cpus -1" "--memory 8" "--memory 8GB"; do
     if "$TRAINYARD" up $option 2>"$SCRATCH/err"; then fail "up $option was accepted"; fi
     assert_contains "up $option" "${option% *}" "$(cat "$SCRATCH/err")"
 done
-assert_contains "an amount without a unit" "a unit is part of the amount" \
+assert_contains "an amount without a unit" "add a unit" \
     "$("$TRAINYARD" up --memory 8 2>&1 || true)"
 
 echo "more than the machine has"

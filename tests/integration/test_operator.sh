@@ -70,7 +70,7 @@ refuse 2 "must be the name of a namespace" --namespace=Team_A
 refuse 2 "must be a domain name" --cluster-domain="a b"
 refuse 2 "must be debug, info, error" --zap-log-level=loud
 refuse 2 "must be debug, info, error" --zap-log-level=-1
-refuse 2 "--host-port-range: '1' is no range of ports" --host-port-range=1
+refuse 2 "--host-port-range: '1' is not a port range" --host-port-range=1
 refuse 1 "no kubeconfig" --leader-elect
 refuse 1 "'$SCRATCH/none'" --kubeconfig "$SCRATCH/none"
 
@@ -181,7 +181,7 @@ CLUSTER_UP=yes
 # With a token that the server rejects, the operator logs the file that contains it and what to do.
 sed 's/token: .*/token: expired/' "$KUBECONFIG" >"$SCRATCH/expired"
 start_operator expired -kubeconfig="$SCRATCH/expired"
-wait_until "the log of the rejected token" log_says expired "does not know us (401 Unauthorized): the token of the context 'trainyard' in the kubeconfig \
+wait_until "the log of the rejected token" log_says expired "rejects the credentials (401 Unauthorized): the token of the context 'trainyard' in the kubeconfig \
 '$SCRATCH/expired' is wrong or has expired: put a valid one there and start again"
 assert_contains "readyz" "'$SCRATCH/expired'" "$(ask expired /readyz)"
 kill "$OPERATOR_PID"
@@ -200,9 +200,9 @@ sed 's,token: .*,exec: {apiVersion: client.authentication.k8s.io/v1\, command: .
 refuse 1 "credential plugin '$SCRATCH/./login' ended with exit code 4: nobody is logged in; ask your cloud" --kubeconfig "$SCRATCH/plugin"
 echo expired >"$SCRATCH/session"
 start_operator plugin -kubeconfig="$SCRATCH/plugin"
-wait_until "the log of the rejected credential" log_says plugin "the server does not take what the credential plugin '$SCRATCH/./login'"
+wait_until "the log of the rejected credential" log_says plugin "the server rejects the credentials from the plugin '$SCRATCH/./login'"
 : >"$SCRATCH/session"
-wait_until "the operator to log that the plugin fails" log_says plugin "nobody is logged in; ask your cloud; it is asked again"
+wait_until "the operator to log that the plugin fails" log_says plugin "nobody is logged in; ask your cloud; the plugin is run again"
 echo "$token" >"$SCRATCH/session"
 wait_until "the operator to use the new credential" log_says plugin "answers, version"
 kill "$OPERATOR_PID"

@@ -79,7 +79,7 @@ wait_for_phase one-worker-0 Running
 wait_until "the progress of the first job" progress_is one "step 7/9, waiting for one"
 
 job two $((first + 2))
-wait_until "the event that the second job waits for ports" was_told two "2 replicas with hostNetwork wait for ports of their own"
+wait_until "the event that the second job waits for ports" was_told two "2 replicas with hostNetwork wait for free ports"
 assert_eq "pods of the second job" "" "$(pods_of two)"
 assert_eq "ports of the second job" "" "$(host_ports_of two)"
 kubectl delete tfjob one

@@ -206,7 +206,7 @@ become_ordinary_user
     AS_USER=(unshare --mount sh -c 'mount --bind /dev/null /proc/interrupts && exec "$@"' - "${AS_USER[@]}")
     cluster_up
 )
-assert_contains "up" "this machine forbids namespaces: a fresh /proc beside one of which parts are hidden: Operation not permitted" "$(cat "$SCRATCH/up.log")"
+assert_contains "up" "this machine forbids namespaces: cannot mount a new /proc while parts of the current one are hidden: Operation not permitted" "$(cat "$SCRATCH/up.log")"
 pod hidden Never 'echo it runs'
 wait_for_phase hidden Succeeded
 cluster_wipe

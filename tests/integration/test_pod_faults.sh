@@ -249,7 +249,7 @@ check_descriptors() {
 }
 refused_pods() {
     kubectl get events -o jsonpath='{range .items[*]}{.involvedObject.name} {.message}{"\n"}{end}' |
-        sed -n 's/^\(few-[0-9]*\) .*no file descriptors are left for another pod: the server may have 64.*/\1/p'
+        sed -n 's/^\(few-[0-9]*\) .*no file descriptors are left for another pod: the limit of the server is 64.*/\1/p'
 }
 few_are_settled() {
     local running refused
@@ -262,10 +262,10 @@ is_full() { [ "$(stat -f -c %a "$1")" = 0 ]; }
 can_write() { kubectl create configmap "room-$RANDOM" --from-literal=a=b; }
 is_told_full() {
     local said
-    ! said=$(can_write 2>&1) && [[ $said == *"no space is left for '$TRAINYARD_STATE/store.db': free some, and it goes on"* ]]
+    ! said=$(can_write 2>&1) && [[ $said == *"no space is left for '$TRAINYARD_STATE/store.db': free some disk space to continue"* ]]
 }
 # Succeeds if a line reports the loss wherever numbers are missing in the log.
-loss_is_told() { kubectl logs talker | awk '/^trainyard: [0-9]+ bytes of the log are missing here, the disk was full$/ { told = 1; next }
+loss_is_told() { kubectl logs talker | awk '/^trainyard: [0-9]+ bytes of the log are missing here because the disk was full$/ { told = 1; next }
     $1 != last + 1 && !told { print "after " last " comes " $0; bad = 1 } { last = $1; told = 0 } END { exit bad }'; }
 
 # One pod fills the disk of the state directory: its writes fail and it ends with its own exit code. The API rejects writes with a message.

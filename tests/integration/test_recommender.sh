@@ -83,11 +83,11 @@ run+=(--epochs $(($(stopped_after) / batches + 2)))
 cmp whole/recommender.model parts/recommender.model
 assert_eq "checkpoints kept" 3 "$(find parts -name '*.ckpt' | wc -l)"
 "${run[@]}" --model-dir parts >again.log
-assert_contains "a repeated run" "were done before: to train further raise --epochs" "$(cat again.log)"
+assert_contains "a repeated run" "are done already: to train further, raise --epochs" "$(cat again.log)"
 assert_eq "steps of the repeated run" "" "$(grep '^step ' again.log || true)"
 assert_eq "AUC of the repeated run" "$(auc part.log)" "$(auc again.log)"
-refused 2 "was trained with --label like, this run has rating" "${run[@]}" --label rating --model-dir parts
-refused 2 "was trained with --test-percent 10, this run has 20" "${run[@]}" --test-percent 20 --model-dir parts
+refused 2 "was trained with --label like, but this run has rating" "${run[@]}" --label rating --model-dir parts
+refused 2 "was trained with --test-percent 10, but this run has 20" "${run[@]}" --test-percent 20 --model-dir parts
 head -9000 ratings.csv >fewer.csv
 refused 2 "was trained with --data of 12000 ratings" "${run[@]}" --data fewer.csv --model-dir parts
 refused 1 "'parts' is in use by" flock parts/run.lock "${run[@]}" --model-dir parts

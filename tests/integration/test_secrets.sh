@@ -97,7 +97,7 @@ check() { # NUMBER
     # A killed server leaves its pods running. The next server does not write a kubeconfig at a path that is not hidden in those pods.
     kill -KILL "$(server_pid)"
     if HOME=$place as_user "$TRAINYARD" up --port 0 --kubeconfig "$place/alias" >"$SCRATCH/out" 2>&1; then fail "up wrote a kubeconfig that running pods can read"; fi
-    assert_contains "a new path of the kubeconfig while pods run" "would be readable in the pods that are running" "$(cat "$SCRATCH/out")"
+    assert_contains "a new path of the kubeconfig while pods run" "the running pods could read" "$(cat "$SCRATCH/out")"
     [ ! -s "$place/deep/real" ] || fail "up failed, but wrote the kubeconfig nevertheless"
     # A kubeconfig that is hidden in the pods is written again, with another port.
     inode=$(stat -c %i "$place/other")
@@ -123,7 +123,7 @@ check() { # NUMBER
     mv "$place/deep/real" "$SCRATCH/kubeconfig"
     KUBECONFIG=$SCRATCH/kubeconfig
     kill -KILL "$(server_pid)"
-    not_written() { grep -q "no kubeconfig is written" "$TRAINYARD_STATE/trainyard.log"; }
+    not_written() { grep -q "the kubeconfig was not written" "$TRAINYARD_STATE/trainyard.log"; }
     wait_until "the next server" not_written
     kubectl get nodes
     [ ! -e "$place/deep/real" ] || fail "the restarted server wrote a kubeconfig that pods can read"

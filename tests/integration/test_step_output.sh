@@ -39,7 +39,7 @@ mkdir directory
 "$STEP" output "$log" a=directory -- true
 assert_contains "the log" '"error"' "$(cat "$log")"
 "$STEP" output "$SCRATCH/no/such/log" a=one -- true 2>err && fail "the wrapper succeeds although it cannot write the log"
-assert_contains "the error message" "cannot pass on the outputs" "$(cat err)"
+assert_contains "the error message" "cannot report the output parameters" "$(cat err)"
 
 echo "signals"
 "$STEP" output "$log" a=one -- bash -c 'trap "exit 5" TERM; echo ready >ready; while :; do read -rt 60 <> <(:); done' &

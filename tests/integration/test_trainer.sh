@@ -112,7 +112,7 @@ refused() { # WHAT SENTENCE COMMAND…
 }
 refused "a parameter server" "trains without parameter servers" env \
     'TF_CONFIG={"cluster":{"ps":["a:1"],"worker":["b:1"]},"task":{"type":"ps","index":0}}' "$TRAINER" fit face
-refused "another seed" "was made with seed 1, this run has 2" "$TRAINER" fit face "${SMALL[@]}" --seed 2 --model-dir "$SCRATCH/model"
+refused "another seed" "was made with seed 1, but this run has 2" "$TRAINER" fit face "${SMALL[@]}" --seed 2 --model-dir "$SCRATCH/model"
 refused "an unknown model" "unknown command 'digits'" "$TRAINER" fit digits
 refused "half of the classic flags" "'--job-name' is missing" "$TRAINER" fit face --worker_hosts=a:1,b:1 --task_index=1
 refused "a worker that does not exist" "task index 5 is out of range" "$TRAINER" fit face --worker_hosts=a:1,b:1 --job_name=worker --task_index=5

@@ -31,7 +31,7 @@ assert_contains "the count" "4 of 16 pictures cannot be used and are left out, a
 assert_contains "the advice" "'trainer data inspect $SCRATCH/people' lists all of them" "$said"
 assert_contains "the first unusable file" "ada/900.png': this file is not a picture in a supported format" "$said"
 assert_contains "a truncated picture" "ada/901.png': this PNG picture cannot be read" "$said"
-assert_contains "the huge picture" "this picture is too large: 100000 × 100000 pixels, at most 8192 each way" "$said"
+assert_contains "the huge picture" "this picture is too large: 100000 × 100000 pixels; the limits are 8192 per side" "$said"
 assert_contains "training with the other pictures" "step 2/2" "$said"
 assert_contains "the number of people" "4 people to train on" "$said"
 assert_eq "the picture files after training" "$before" "$(files)"
@@ -52,11 +52,11 @@ mkdir -p "$SCRATCH/alone" "$SCRATCH/empty" "$SCRATCH/broken/ada"
 cp -r "$SCRATCH/people/ada" "$SCRATCH/alone/"
 printf 'rubbish' >"$SCRATCH/broken/ada/1.png"
 said=$(answer 1 "$TRAINER" "${FIT[@]}" --data "$SCRATCH/alone" --crop off)
-assert_contains "one person" "all pictures are of one person, 'ada': it takes at least two" "$said"
+assert_contains "one person" "all pictures are of one person, 'ada': training needs at least two people" "$said"
 said=$(answer 1 "$TRAINER" "${FIT[@]}" --data "$SCRATCH/empty")
 assert_contains "an empty folder" "'$SCRATCH/empty' has no pictures: it needs one folder per person" "$said"
 said=$(answer 1 "$TRAINER" "${FIT[@]}" --data "$SCRATCH/broken")
-assert_contains "a folder without a usable picture" "none of 1 pictures can be used; the first: '$SCRATCH/broken/ada/1.png'" "$said"
+assert_contains "a folder without a usable picture" "none of 1 pictures can be used; the first error: '$SCRATCH/broken/ada/1.png'" "$said"
 code=0
 "$TRAINER" "${FIT[@]}" --data "$SCRATCH/nowhere" >"$SCRATCH/answer" 2>&1 || code=$?
 [ $code -ne 0 ] || fail "training succeeded without data"
@@ -69,7 +69,7 @@ assert_eq "inspect with the data set in the environment" "$("$TRAINER" data insp
     "$(TRAINER_DATA=$SCRATCH/people "$TRAINER" data inspect)"
 assert_contains "inspect without a data set" "no data set given: use --data DIR" "$(answer 2 "$TRAINER" data inspect)"
 said=$(answer 0 "$TRAINER" data inspect "$SCRATCH/people")
-assert_contains "people and pictures" "5 people, 16 pictures, from 1 to 5 a person" "$said"
+assert_contains "people and pictures" "5 people, 16 pictures, from 1 to 5 per person" "$said"
 assert_contains "formats" "2 unknown, 1 PGM or PPM, 13 PNG" "$said"
 assert_contains "sizes" "12 of 64×64" "$said"
 assert_contains "the number of unusable pictures" "cannot be used: 4" "$said"
@@ -121,22 +121,22 @@ assert_eq "labels of the training set without ada" "1 1 1" "$(labels "$SCRATCH/o
 assert_eq "labels of the test set without ada" "1 1 1" "$(labels "$SCRATCH/odd-idx/t10k-labels-idx1-ubyte")"
 cp -r "$SCRATCH/cut/ada" "$SCRATCH/odd/test/zoe"
 said=$(answer 1 "$TRAINER" data convert "$SCRATCH/odd" "$SCRATCH/odd-none" --idx --size 32)
-assert_contains "a class that is only in the test set" "'$SCRATCH/odd/test' has a class 'zoe' that '$SCRATCH/odd/train' lacks" "$said"
+assert_contains "a class that is only in the test set" "'$SCRATCH/odd/test' has the class 'zoe', but '$SCRATCH/odd/train' does not" "$said"
 [ ! -e "$SCRATCH/odd-none" ] || fail "an incomplete data set was written"
 
 # Pictures are only written into an empty folder, so that new ones are not mixed with old ones. `data faces` may write the same pictures
 # again, as a restarted pod does.
 mkdir "$SCRATCH/new" "$SCRATCH/new/lost+found"
 answer 0 "$TRAINER" data convert "$SCRATCH/people" "$SCRATCH/new" --crop off --size 32 >/dev/null
-assert_contains "a second conversion" "'$SCRATCH/new' is not empty: '" \
+assert_contains "a second conversion" "'$SCRATCH/new' is not empty: it contains '" \
     "$(answer 2 "$TRAINER" data convert "$SCRATCH/people" "$SCRATCH/new" --crop off --size 32)"
 assert_contains "IDX files among pictures" "is not empty" \
     "$(answer 2 "$TRAINER" data convert "$SCRATCH/classes" "$SCRATCH/new" --idx --size 32)"
 faces=(data faces --gallery "$SCRATCH/drawn" --samples "$SCRATCH/drawn-more" --persons 3 --size 16)
 answer 0 "$TRAINER" "${faces[@]}" --pictures 3 >/dev/null
 answer 0 "$TRAINER" "${faces[@]}" --pictures 3 >/dev/null
-assert_contains "fewer pictures" "'$SCRATCH/drawn/ada' is not empty: '002.png' in it" "$(answer 2 "$TRAINER" "${faces[@]}" --pictures 2)"
-assert_contains "fewer people" "'$SCRATCH/drawn' is not empty: '" "$(answer 2 "$TRAINER" "${faces[@]}" --pictures 3 --persons 2)"
+assert_contains "fewer pictures" "'$SCRATCH/drawn/ada' is not empty: it contains '002.png'" "$(answer 2 "$TRAINER" "${faces[@]}" --pictures 2)"
+assert_contains "fewer people" "'$SCRATCH/drawn' is not empty: it contains '" "$(answer 2 "$TRAINER" "${faces[@]}" --pictures 3 --persons 2)"
 assert_contains "other samples" "'$SCRATCH/drawn-more/ada' is not empty" \
     "$(answer 2 "$TRAINER" "${faces[@]}" --gallery "$SCRATCH/drawn-new" --pictures 4)"
 [ ! -e "$SCRATCH/drawn-new" ] || fail "data faces wrote pictures before it checked all folders"
@@ -154,7 +154,7 @@ for command in "export --model s3://b/m --output o" "export --model m --output s
     "data convert from s3://b/d" "predict --model m --gallery g --probes s3://b/d" "predict --model m --gallery g --probes p --output s3://b/d" \
     "predict --model m --gallery g s3://b/1.png" "fit face --start-from s3://b/m"; do
     # shellcheck disable=SC2086 # words
-    assert_contains "$command" "is not on a file system: mount a volume" "$(cd "$SCRATCH" && answer 2 "$TRAINER" $command)"
+    assert_contains "$command" "is a URL, not a path: mount a volume" "$(cd "$SCRATCH" && answer 2 "$TRAINER" $command)"
 done
 
 # Face detection: drawn faces are not photographs, so most are not found, and all pictures are cropped to their centre. Without opencv-data

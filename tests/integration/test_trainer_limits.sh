@@ -39,7 +39,7 @@ full() { # EXIT-CODE COMMAND…: runs the command with its standard output on a 
     shift
     "$@" >/dev/full 2>"$SCRATCH/answer" || code=$?
     assert_eq "exit code of $* on a full disk" "$want" $code
-    assert_contains "$*" "trainer: standard output could not be written" "$(cat "$SCRATCH/answer")"
+    assert_contains "$*" "trainer: cannot write standard output" "$(cat "$SCRATCH/answer")"
 }
 full 1 "$TRAINER" --help
 full 1 "$TRAINER" help fit face

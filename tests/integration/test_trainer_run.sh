@@ -134,7 +134,7 @@ has_moved() { [[ "$(newest)" > "$stuck" ]]; }
 stuck=
 wait_until "a checkpoint" has_moved
 prlimit --pid $full --fsize=100000:
-wait_until "the message about the failed checkpoint" has_said "$SCRATCH/full-log" "cannot write '.*': File too large; going on, the last good checkpoint is of step"
+wait_until "the message about the failed checkpoint" has_said "$SCRATCH/full-log" "cannot write '.*': File too large; training continues, and the last good checkpoint is of step"
 said=$(grep -c 'File too large' "$SCRATCH/full-log")
 has_repeated() { [ "$(grep -c 'File too large' "$SCRATCH/full-log")" -gt "$said" ]; }
 wait_until "another attempt to write a checkpoint" has_repeated
@@ -183,19 +183,19 @@ refused "a negative margin" "option '--margin': '-1' is not above 0" "$TRAINER" 
 refused "an invalid image size" "option '--image-size': '50' is not a multiple of 16" "$TRAINER" fit face --image-size 50
 refused "two channels" "use 1 (grey) or 3 (RGB)" "$TRAINER" fit face --channels 2
 refused "a peer timeout of 0" "option '--peer-timeout': '0' is not between 0.1 and 86400" "$TRAINER" fit face --peer-timeout 0
-refused "more --min-workers than workers" "--min-workers 3: there is only 1 worker" "$TRAINER" fit face --min-workers 3
+refused "more --min-workers than workers" "--min-workers is 3, but there is only 1 worker" "$TRAINER" fit face --min-workers 3
 unset TRAINER_CONFIG
-refused "an unknown model type" "option '--model': there is no model type 'rnn': use cnn or linear" "$TRAINER" fit classifier --model rnn
+refused "an unknown model type" "option '--model': unknown model type 'rnn': use cnn or linear" "$TRAINER" fit classifier --model rnn
 refused "a negative rate of the recommender" "option '--learning-rate': '-1' is not above 0" "$TRAINER" fit recommender --learning-rate -1
 
 # A run can only be resumed with the same data options, by one process at a time, and in a writable directory. If the model will not be
 # kept, the trainer says so at the start.
 export TRAINER_CONFIG=$SCRATCH/small.yaml
 "$TRAINER" fit face --steps 2 --model-dir "$SCRATCH/began" >/dev/null 2>&1 || fail "a run of two steps failed"
-refused "another number of test people" "was trained with --held-out 10, this run has 12: use another --model-dir, or --held-out 10 again" \
+refused "another number of test people" "was trained with --held-out 10, but this run has 12: use another --model-dir, or --held-out 10 again" \
     "$TRAINER" fit face --steps 4 --held-out 12 --model-dir "$SCRATCH/began"
-refused "another value of --light" "was trained with --light even, this run has keep" "$TRAINER" fit face --steps 4 --light keep --model-dir "$SCRATCH/began"
-refused "another number of people" "was trained with --persons 40, this run has 41" "$TRAINER" fit face --steps 4 --persons 41 --model-dir "$SCRATCH/began"
+refused "another value of --light" "was trained with --light even, but this run has keep" "$TRAINER" fit face --steps 4 --light keep --model-dir "$SCRATCH/began"
+refused "another number of people" "was trained with --persons 40, but this run has 41" "$TRAINER" fit face --steps 4 --persons 41 --model-dir "$SCRATCH/began"
 "$TRAINER" fit face --steps 3 --learning-rate 0.001 --model-dir "$SCRATCH/began" >"$SCRATCH/longer" 2>&1 || fail "$(cat "$SCRATCH/longer")"
 assert_contains "a longer run with another rate" "resumed after step 2" "$(cat "$SCRATCH/longer")"
 "$TRAINER" fit face --steps 100000 --model-dir "$SCRATCH/began" >"$SCRATCH/keeper" 2>&1 &
@@ -212,7 +212,7 @@ assert_contains "a run without a model directory" "the model will not be kept" "
 
 # With incomplete cluster settings the trainer fails, so that a worker of a cluster never trains alone by mistake.
 answer=$(env -u TF_CONFIG WORLD_SIZE=3 RANK=1 "$TRAINER" fit face --steps 1 2>&1) && fail "one worker of three trained alone"
-assert_contains "no MASTER_ADDR" "WORLD_SIZE is 3, but neither MASTER_ADDR nor TF_CONFIG says where the others are" "$answer"
+assert_contains "no MASTER_ADDR" "WORLD_SIZE is 3, but neither MASTER_ADDR nor TF_CONFIG says where the other processes are" "$answer"
 refused "an empty list of workers" "--worker-hosts is empty" "$TRAINER" fit face --worker-hosts ""
 refused "a task index without hosts" "'--worker-hosts' is missing" "$TRAINER" fit face --task-index 2
 

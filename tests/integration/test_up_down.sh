@@ -22,8 +22,8 @@ check() { # as root or as the ordinary user
     is_alive "$pid" || fail "the server (process $pid) does not run"
     assert_eq "nodes" "node-1 node-2" "$(kubectl get nodes -o jsonpath='{.items[*].metadata.name}')"
 
-    assert_contains "a second up" "runs already" "$(as_user "$TRAINYARD" up)"
-    assert_contains "a second up with other options" "it goes on as it was started: run 'trainyard down' before" \
+    assert_contains "a second up" "already running" "$(as_user "$TRAINYARD" up)"
+    assert_contains "a second up with other options" "its options do not change while it runs: run 'trainyard down' before" \
         "$(as_user "$TRAINYARD" up --nodes 5)"
     port=$(as_user "$TRAINYARD" status -o json | jq .port)
     if as_user "$TRAINYARD" up --port "$port" --state "$HOME/other" 2>"$SCRATCH/err"; then fail "up succeeds although the port is taken"; fi
@@ -114,7 +114,7 @@ as_user "$TRAINYARD" up --port 0 >/dev/null
 as_user "$TRAINYARD" down
 true >"$TRAINYARD_STATE/token"
 if as_user "$TRAINYARD" up --port 0 2>"$SCRATCH/err"; then fail "an empty token was accepted"; fi
-assert_contains "an empty token" "token' holds no secret" "$(cat "$SCRATCH/err")"
+assert_contains "an empty token" "token' contains no valid token" "$(cat "$SCRATCH/err")"
 rm "$TRAINYARD_STATE/token"
 echo damaged >"$TRAINYARD_STATE/pki/server.key"
 if as_user "$TRAINYARD" up --port 0 2>"$SCRATCH/err"; then fail "a damaged key was accepted"; fi

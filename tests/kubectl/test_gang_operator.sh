@@ -114,7 +114,7 @@ kubectl delete tfjob dynamic
 
 echo "minAvailable is larger than the number of pods"
 gang Worker 1 100 | job ten 'runPolicy: {schedulingPolicy: {minAvailable: 10}}' | kubectl apply -f -
-wait_until "the event about the mistake" was_told ten "minAvailable asks for 10 pods at once, the job has 1"
+wait_until "the event about the mistake" was_told ten "minAvailable is 10, but the job's number of pods is 1"
 wait_until "its pod to wait" has_phases ten Pending
 wait_for_tfjob ten Created
 assert_eq "its state" Created "$(kubectl get tfjob ten -o jsonpath='{.status.conditions[*].type}')"

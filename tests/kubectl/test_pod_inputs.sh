@@ -142,7 +142,7 @@ YAML
     wait_until "the event about skipped keys" has_event volumes \
         "InvalidEnvironmentVariableNames: Keys [9bad] from the EnvFrom configMap default/pair were skipped"
     wait_until "the event about capabilities" has_event volumes "container reader does not get the capabilities it adds (SYS_ADMIN)"
-    [ "$(as_user id -u)" = 0 ] || wait_until "the event about the group" has_event volumes "fsGroup 4242 is not given"
+    [ "$(as_user id -u)" = 0 ] || wait_until "the event about the group" has_event volumes "fsGroup 4242 has no effect"
 }
 
 # The event of a volume that cannot be mounted has the kubelet's message. The pod starts when the cause is gone.

@@ -90,7 +90,7 @@ check_grpc() {
     expect grpc stranger 'error: this server does not implement the grpc health protocol (grpc.health.v1.Health), or knows no service "stranger"'
     expect grpc slow "timeout: health rpc did not complete within 1s"
     expect grpc bare 'error: this server does not implement the grpc health protocol (grpc.health.v1.Health), or knows no service ""'
-    expect grpc-broken plain "error: health rpc probe failed: the server speaks no HTTP/2"
+    expect grpc-broken plain "error: health rpc probe failed: the server does not speak HTTP/2"
     expect grpc-broken closing "error: health rpc probe failed: error reading server preface: EOF"
     address=$(kubectl get pod grpc-broken -o jsonpath='{.status.podIP}')
     expect grpc-broken nobody "timeout: failed to connect service \"$address:7999\" within 5s: dial tcp $address:7999: connect: connection refused"

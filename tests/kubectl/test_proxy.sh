@@ -78,7 +78,7 @@ for path in services/web:80 services/web:http services/http:web:80 pods/web pods
 done
 assert_contains "a service without endpoints" 'no endpoints available for service "idle"' "$(kubectl get --raw "$BASE/services/idle/proxy/" 2>&1 || true)"
 assert_contains "a port without a listener" "error trying to reach service" "$(kubectl get --raw "$BASE/pods/web:9/proxy/" 2>&1 || true)"
-assert_contains "a service's https" "does not speak https" "$(kubectl get --raw "$BASE/services/https:web:80/proxy/" 2>&1 || true)"
+assert_contains "a service's https" "does not support https" "$(kubectl get --raw "$BASE/services/https:web:80/proxy/" 2>&1 || true)"
 node=$(kubectl get pod web -o jsonpath='{.spec.nodeName}')
 assert_eq "a node's health" ok "$(kubectl get --raw "/api/v1/nodes/$node/proxy/healthz")"
 assert_contains "a node's pods" '"name":"web"' "$(kubectl get --raw "/api/v1/nodes/$node/proxy/pods")"

@@ -89,4 +89,4 @@ refused none "spec.pytorchReplicaSpecs[Worker].replicas: must be at least 1, is 
 replica Worker 5 Never "exit 0" | job many 'elasticPolicy: {minReplicas: 1, maxReplicas: 4}' | kubectl apply -f -
 refused many "spec.pytorchReplicaSpecs[Worker].replicas: must be between elasticPolicy.minReplicas 1 and maxReplicas 4, is 5"
 replica Worker 1 Never "exit 0" | job word 'nprocPerNode: "many"' | kubectl apply -f -
-refused word 'spec.nprocPerNode: must be auto, cpu, gpu or a number from 1, is "many"'
+refused word 'spec.nprocPerNode: must be auto, cpu, gpu or a positive number, is "many"'

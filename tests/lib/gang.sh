@@ -89,7 +89,7 @@ story_of_volcano() {
     assert_eq "the requests of the group" '2 night high {"cpu":"20m"}' "$(kubectl get podgroups.v1beta1.scheduling.volcano.sh queued \
         -o jsonpath='{.spec.minMember} {.spec.queue} {.spec.priorityClassName} {.spec.minResources}')"
     assert_eq "the job's annotation on the group" granted "$(kubectl get podgroups.v1beta1.scheduling.volcano.sh queued -o jsonpath='{.metadata.annotations.volcano\.sh/wish}')"
-    wait_until "the event about the wait" was_told queued "no pod is made before volcano admits PodGroup queued to queue night"
+    wait_until "the event about the wait" was_told queued "no pod is created before volcano admits PodGroup queued to queue night"
     wait_until "Volcano to see it" volcano_says queued Pending
     wait_until "the event about its phase" was_told queued "its phase is Pending"
     local version
@@ -123,7 +123,7 @@ story_of_a_coscheduler() { # NODE
     wait_until "the group to go" is_gone podgroups.v1alpha1.scheduling.x-k8s.io together
 
     job never '' '{minAvailable: 10}'
-    wait_until "the event about the mistake" was_told never "minAvailable asks for 10 pods at once, the job has 3"
+    wait_until "the event about the mistake" was_told never "minAvailable is 10, but the job's number of pods is 3"
     wait_until "its pods" has_pods never "pod/never-worker-0 pod/never-worker-1 pod/never-worker-2 "
     ! coscheduler_pass never "$1" || fail "three pods of ten were started"
     kubectl patch tfjob never --type merge -p '{"spec":{"runPolicy":{"schedulingPolicy":{"minAvailable":2}}}}'

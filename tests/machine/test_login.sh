@@ -23,7 +23,7 @@ wait_until "the user to be logged out, with processes still running" is_state cl
 add_told
 start_pods
 wait_for_phase told Running
-assert_contains "the event" "limits of cpu and memory are not enforced here: an ordinary user needs a control group of its own for that: start the cluster with \
+assert_contains "the event" "limits of cpu and memory are not enforced here: an ordinary user needs a delegated control group: start the cluster with \
 \`systemd-run --user --scope -p Delegate=yes trainyard up\`" "$(kubectl get events --field-selector reason=LimitsNotEnforced -o jsonpath='{.items[*].message}')"
 assert_eq "a command in the pod after the logout" fine "$(kubectl exec told -- echo fine)"
 cluster_wipe

@@ -197,7 +197,7 @@ static void test_one_group_at_a_time(void **state)
     assert_int_equal(count(story->groups), 0);
     assert_int_equal(story->pods_made, 0);
     assert_null(json_get(status_of(story, "first"), "startTime"));
-    assert_int_equal(times_told(story, "first", "WaitingForPodGroup", "its phase is Pending"), 1);
+    assert_int_equal(times_told(story, "first", "WaitingForPodGroup", "phase is Pending"), 1);
 
     /* While a group waits, the job is not written, whatever else changes. */
     size_t writes = story->job_writes;
@@ -342,7 +342,8 @@ static void test_an_operator_without_the_option(void **state)
     assert_int_equal(story->pods_made, 2);
     start_operator(story, story->cluster.transport, NULL);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
-    assert_int_equal(times_told(story, "kept", "GangSchedulerChanged", "new pods join them"), 1);
+    assert_int_equal(
+        times_told(story, "kept", "GangSchedulerChanged", "new pods join the PodGroup"), 1);
     kube_delete(story->cluster.client, &KUBE_PODS, "default", "kept-ps-1", &options,
                 sim_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);

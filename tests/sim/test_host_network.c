@@ -83,11 +83,10 @@ static void test_host_ports_that_run_out(void **state)
     assert_int_equal(story->pods_made, 2);
     sim_loop_run_for(story->cluster.loop, 5 * MINUTE_MS);
     assert_int_equal(story->pods_made, 6);
-    assert_true(story_was_told(
-        story, "Warning", "HostPortsExhausted",
-        "2 replicas with hostNetwork wait for ports of their own: too few of 7000-7002 are free; "
-        "they start when other jobs have ended, or with a larger --host-port-range of the "
-        "operator"));
+    assert_true(story_was_told(story, "Warning", "HostPortsExhausted",
+                               "2 replicas with hostNetwork wait for free ports: too few of the "
+                               "ports 7000-7002 are free; the replicas start when other jobs end, "
+                               "or when the operator is started with a larger --host-port-range"));
     story->controller = training_controller_free(story->controller);
     host_ports_free(ports);
 }

@@ -288,14 +288,14 @@ static void draw_replicas(struct run *run, struct arena *arena, const struct tra
     const char *restart =
         draw_one_in(run, 4) ? NULL : draw_text(run, POLICIES, ARRAY_SIZE(POLICIES));
     bool host = draw_one_in(run, 2);
-    bool chief = training_kind_knows(kind, TRAINING_CHIEF) && draw_one_in(run, 2);
+    bool chief = training_kind_supports(kind, TRAINING_CHIEF) && draw_one_in(run, 2);
 
     if (draw_one_in(run, 2))
         add_replicas(run, arena, kind, specs, chief ? "Chief" : "Master", 1, restart, host);
     add_replicas(run, arena, kind, specs, "Worker", 4, restart, host);
-    if (training_kind_knows(kind, TRAINING_PS) && draw_one_in(run, 2))
+    if (training_kind_supports(kind, TRAINING_PS) && draw_one_in(run, 2))
         add_replicas(run, arena, kind, specs, "PS", 2, restart, host);
-    if (training_kind_knows(kind, TRAINING_EVALUATOR) && draw_one_in(run, 4))
+    if (training_kind_supports(kind, TRAINING_EVALUATOR) && draw_one_in(run, 4))
         add_replicas(run, arena, kind, specs, "Evaluator", 1, restart, false);
 }
 

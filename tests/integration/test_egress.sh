@@ -220,7 +220,7 @@ check_program() { # NAME
 check_nothing() {
     mkdir -p "$SCRATCH/nothing"
     up_with "$SCRATCH/nothing"
-    assert_contains "the note about the missing program" "pods do not reach beyond the cluster: install 'passt'" "$(cat "$SCRATCH/up.log")"
+    assert_contains "the note about the missing program" "pods cannot connect to addresses outside the cluster: install 'passt'" "$(cat "$SCRATCH/up.log")"
     assert_contains "the same on status" "install 'passt'" "$(as_user "$TRAINYARD" status)"
     cluster_wipe
 }
