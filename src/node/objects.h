@@ -1,5 +1,7 @@
-/* Gets the objects of the API that a pod may refer to, through function pointers. In a cluster the
- * functions read informers, in tests a table. Used by the planner and by volumes. */
+/* Gets the objects of the API that a pod may refer to, through function pointers. On the loop
+ * thread the functions read informers. While a pod is planned, they read the objects that the loop
+ * thread has collected for the plan (plan/preparation.c). In tests they read a table. Used by the
+ * planner and by volumes. */
 #ifndef TRAINYARD_NODE_OBJECTS_H
 #define TRAINYARD_NODE_OBJECTS_H
 
@@ -7,13 +9,14 @@
 #include "kube/resource.h"
 
 struct node_objects {
-    /* Returns the object, or NULL if it does not exist. The object is valid until the caller
-     * returns to the event loop. */
+    /* Returns the object, or NULL if it does not exist. During planning, NULL may also mean that
+     * the object is not collected yet; the pod is then planned again. On the loop thread the object
+     * is valid until the caller returns to the event loop. */
     const struct json *(*get)(void *context, const struct kube_resource *resource,
                               const char *namespace_, const char *name);
     void *context;
     /* Returns the next service of the namespace, or NULL after the last one. Start with *position =
-     * 0. This pointer is NULL if there are no services. */
+     * 0. NULL: no services are listed, for example for a pod without namespaces. */
     const struct json *(*next_service)(void *context, const char *namespace_, size_t *position);
 };
 

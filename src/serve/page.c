@@ -16,7 +16,7 @@ void page_write_refusal(int status, const char *sentence, struct buf *body)
     if (status == 413)
         json_set(arena, json, "error",
                  json_stringf(arena,
-                              "the file is larger than the limit of %d MiB: send a smaller one",
+                              "the upload is larger than the limit of %d MiB: send a smaller one",
                               PAGE_BODY_MAX >> 20));
     else
         json_set_string(arena, json, "error", sentence);
@@ -32,7 +32,7 @@ bool page_respond_asset(struct http_exchange *exchange, const char *path)
         {"/style.css", "text/css; charset=utf-8", asset_style_css},
         {"/page.js", "text/javascript; charset=utf-8", asset_page_js},
         {"/icon.svg", "image/svg+xml", asset_icon_svg},
-        {"/favicon.ico", "image/svg+xml", asset_icon_svg}, /* browsers always request this path */
+        {"/favicon.ico", "image/svg+xml", asset_icon_svg}, /* for pages that name no icon */
         {"/help", "text/html; charset=utf-8", asset_help_html},
     };
     for (size_t i = 0; i < ARRAY_SIZE(ASSETS); i++)

@@ -30,5 +30,5 @@ assert_contains "a body that is no form" "415" "$answer"
 answer=$(curl -s -w ' %{http_code}' -F "file=@/dev/null" "$url/upload")
 assert_contains "the error for an empty file" "choose a picture" "$answer"
 answer=$(head -c 20000000 /dev/zero | curl -s -w ' %{http_code}' -F "file=@-" "$url/upload")
-assert_eq "a huge file" '{"error":"the file is larger than the limit of 12 MiB: send a smaller one"} 413' "$answer"
+assert_eq "a huge file" '{"error":"the upload is larger than the limit of 12 MiB: send a smaller one"} 413' "$answer"
 assert_contains "no such page" "/upload" "$(curl -s "$url/nowhere")"

@@ -37,9 +37,10 @@ static int open_site(struct page_server *server, const struct serve_values *want
     bool face = !str_is_empty(wanted->model), versions = !str_is_empty(wanted->model_base_path);
     if (face == versions)
         return err_set(err, ERR_USAGE,
-                       "no model given: use --model FILE and --gallery DIR for faces, or "
-                       "--model-base-path DIR for the versions of a classifier%s",
-                       face ? ", not both" : "");
+                       face ? "two models given, --model and --model-base-path (or TF_EXPORT_DIR): "
+                              "give only one"
+                            : "no model given: use --model FILE and --gallery DIR for faces, or "
+                              "--model-base-path DIR for the versions of a classifier");
     return face ? serve_face_open(server->loop, wanted, &server->site, err)
                 : serve_classifier_open(server->loop, wanted, &server->site, err);
 }
@@ -127,7 +128,8 @@ static const struct option OPTIONS[] = {
      .environment = "TF_EXPORT_DIR",
      .value = "DIR",
      .help = "directory with versions of a classifier, from 'trainer fit classifier --export-dir'; "
-             "the newest version is served, also if it appears later"},
+             "the newest version is served; a version that is exported while the server runs "
+             "replaces it"},
     {.name = "model-name",
      .type = OPTION_STRING,
      FIELD(model_name),
@@ -169,8 +171,9 @@ const struct command COMMAND_SERVE = {
     .description =
         "A face model gets an upload page: it shows the three people of the gallery that are "
         "nearest to a face, and whether the face is one of them or a stranger. The gallery is "
-        "embedded once, at the start; the distance beyond which a face counts as a stranger is "
-        "measured on it.\n\nA classifier is served in its newest version; a newer one is served as "
+        "embedded once, at the start. The distance beyond which a face counts as a stranger is "
+        "measured on the gallery if it is large enough, else it comes from the training of the "
+        "model.\n\nA classifier is served in its newest version; a newer one is served as "
         "soon as it is exported, without a restart. Its page shows a random test picture, its "
         "label, the prediction with its probabilities, and the version. Programs send POST "
         "/v1/models/NAME:predict, as to TensorFlow Serving.",

@@ -63,9 +63,11 @@ static int leave_terminal(const struct state_dir *state, struct err *err)
 {
     setsid();
     _cleanup_fd_ int log = open(state->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    _cleanup_fd_ int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (log < 0 || null < 0)
+    if (log < 0)
         return err_set_errno(err, errno, "cannot open '%s'", state->log);
+    _cleanup_fd_ int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (null < 0)
+        return err_set_errno(err, errno, "cannot open '/dev/null'");
     if (dup2(null, STDIN_FILENO) < 0 || dup2(log, STDOUT_FILENO) < 0 ||
         dup2(log, STDERR_FILENO) < 0 || chdir("/") < 0)
         return err_set_errno(err, errno, "cannot run the server in the background");
@@ -87,8 +89,8 @@ static int background_serve(struct background *background)
     return result < 0 ? report_failure(background, &err) : 0;
 }
 
-/* Runs one server as a child of the supervisor. A server after the first one was restarted; it has
- * no pipe to `up`. */
+/* Runs one server as a child of the supervisor. Each server except the first is a restart after a
+ * crash and has no pipe to `up`. */
 static int on_serve(void *context, int alive_fd)
 {
     struct background *background = context;

@@ -55,7 +55,8 @@ struct cluster {
     struct http_transport *transport;         /* in-process transport of the controllers */
     struct engine_controllers *controllers;
     struct host_ports *host_ports; /* host ports of the replicas of all training kinds */
-    /* The custom resource kinds of the API server, terminated by NULL. */
+    /* The kinds that the API server serves in addition to those of kube/kinds/, terminated by
+     * NULL. */
     const struct kube_kind *kinds[TRAINING_KIND_COUNT + 2];
     struct training_controller *trainings[TRAINING_KIND_COUNT]; /* in the order of TRAINING_KINDS */
     struct workflow_controller *workflows;
@@ -93,9 +94,10 @@ static int check_programs(const struct node_options *options, struct err *err)
     return 0;
 }
 
-/* Registers the kubeconfig as a file that pods must not read, and writes it before any pod starts.
- * After a crash, pods are running already. If the user has removed the file since, these pods could
- * read a new one, so the restarted server only logs a warning. */
+/* Registers the kubeconfig as a file that pods must not read, and then writes it. The registration
+ * fails if a running pod could read the file, because a file that did not exist when a container
+ * started cannot be hidden from it. If one of both fails in a server that was restarted after a
+ * crash, the server logs a warning and continues. */
 static int write_kubeconfig(struct cluster *cluster, struct err *err)
 {
     const struct cluster_options *options = cluster->options;
@@ -168,7 +170,7 @@ static void log_damage(const struct store *store, const char *state)
     if (store_is_damaged(store))
         log_error("store",
                   "the database is damaged: run 'trainyard down --state %s', then 'trainyard check "
-                  "--state %s', to see and repair it",
+                  "--state %s', which shows the damage and the options that repair it",
                   word, word);
 }
 

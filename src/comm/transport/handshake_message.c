@@ -226,7 +226,7 @@ bool handshake_message_awaited(enum handshake_state state)
     return ON_MESSAGE[state] != NULL;
 }
 
-int handshake_message_take(struct handshake *handshake, const uint8_t *bytes, size_t size,
+int handshake_message_handle(struct handshake *handshake, const uint8_t *bytes, size_t size,
                            struct err *err)
 {
     return ON_MESSAGE[handshake->state](handshake, bytes, size, err);

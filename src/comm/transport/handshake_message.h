@@ -10,7 +10,7 @@ bool handshake_message_awaited(enum handshake_state state);
 
 /* Handles one whole message. handshake_message_awaited() must be true. Fails like
  * handshake_progress(). */
-int handshake_message_take(struct handshake *handshake, const uint8_t *bytes, size_t size,
+int handshake_message_handle(struct handshake *handshake, const uint8_t *bytes, size_t size,
                            struct err *err);
 
 /* Acceptor: answers the hello in handshake->hello with a welcome or a rejection. A rejection is

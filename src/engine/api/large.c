@@ -85,7 +85,9 @@ static void large_finish_update(struct large *large)
     struct store_object *newest = large_get_pending(call);
     bool is_other = !newest || newest->revision != revision;
     store_object_unref(newest);
-    if (is_other) /* also if the client sent no resourceVersion; the client may retry */
+    /* Another request has changed or deleted the object since the pool thread started. The client
+     * gets a conflict, even if it sent no resourceVersion, and may retry. */
+    if (is_other)
         api_conflict(call, call->route.name, &large->err);
     if (is_other || api_prepare_update_stored(call, large->object, large->old, &large->err) < 0)
         api_respond_error(call, &large->err);

@@ -94,8 +94,9 @@ static struct json *make_parent(struct api_call *call, struct json *object, cons
 }
 
 /* Finds the number of replicas and the JSON object that contains it. *ret_number is NULL if the
- * number is missing. If that JSON object is missing, creates it in a custom resource, and
- * returns -ERR_BAD_REQUEST for a built-in kind, for example a TFJob that has only PS replicas. */
+ * number is missing. If that JSON object is missing, creates it if a CustomResourceDefinition
+ * has added the kind. Otherwise returns -ERR_BAD_REQUEST, for example for a TFJob that has only PS
+ * replicas. */
 static int find_replicas(struct api_call *call, struct json *object, struct json **ret_parent,
                          const struct json **ret_number, struct err *err)
 {
@@ -125,8 +126,8 @@ static const char *selector_text(struct api_call *call, const struct json *value
     return json_text(value);
 }
 
-/* Sets *ret to the Scale of an object. If the object has no number, the Scale has 1 replica for a
- * built-in kind and 0 for a custom resource. */
+/* Sets *ret to the Scale of an object. If the object has no number, the Scale has 0 replicas if a
+ * CustomResourceDefinition has added the kind, and 1 otherwise. */
 static int make_scale(struct api_call *call, struct json *object, struct json **ret,
                       struct err *err)
 {
@@ -228,7 +229,8 @@ static int scale_read_number(struct api_call *call, const struct json *scale, in
     return 0;
 }
 
-/* Returns the path to the number, with the member names in the case that this object uses. */
+/* Returns the path to the number. Each member name has the capitalization that this object uses
+ * ("Worker" or "worker"). */
 static char **scale_path_of(struct api_call *call, const struct json *object, size_t *ret_count)
 {
     const struct kube_scale_paths *scale = scale_paths_of(call);

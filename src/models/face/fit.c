@@ -107,7 +107,7 @@ static int face_fit_fill_batch(void *context, uint64_t step, size_t first, size_
     for (size_t i = 0; result == 0 && i < all; i++)
         batch->labels[i] = entries[i].label;
     for (size_t i = 0; result == 0 && i < count; i++)
-        result = face_pictures_load_changed(fit->pictures, &options->augment, &entries[first + i],
+        result = face_pictures_load_input(fit->pictures, &options->augment, &entries[first + i],
                                             options->fit.seed, step, first + i,
                                             batch->inputs + i * sample, err);
     return result;

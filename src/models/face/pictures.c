@@ -108,7 +108,7 @@ static int blend_pictures(struct face_pictures *pictures, const struct face_batc
     return 0;
 }
 
-int face_pictures_load_changed(struct face_pictures *pictures, const struct augment *augment,
+int face_pictures_load_input(struct face_pictures *pictures, const struct augment *augment,
                                const struct face_batch_entry *entry, uint64_t seed, uint64_t step,
                                uint64_t position, float *ret_input, struct err *err)
 {

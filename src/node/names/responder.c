@@ -34,7 +34,7 @@ void responder_send(struct responder *responder, const struct responder_client *
                       (const struct sockaddr *)&client->peer, sizeof(client->peer));
 }
 
-void responder_refuse(struct responder *responder, const struct responder_client *client,
+void responder_answer_code(struct responder *responder, const struct responder_client *client,
                       const struct dns_query *query, enum dns_rcode rcode, bool is_cut)
 {
     struct dns_answer answer;
@@ -53,7 +53,7 @@ void responder_handle(struct responder *responder, const struct responder_client
     if (!dns_query_read(data, size, &query, &rcode))
         return;
     if (rcode != DNS_NOERROR) {
-        responder_refuse(responder, client, &query, rcode, false);
+        responder_answer_code(responder, client, &query, rcode, false);
         return;
     }
     switch (names_answer(&responder->table, &query, NULL, responder->scratch,

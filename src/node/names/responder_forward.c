@@ -109,7 +109,7 @@ static struct dns_query query_of(const struct forward *forward)
 static void forward_fail(struct forward *forward)
 {
     const struct dns_query query = query_of(forward);
-    responder_refuse(forward->responder, &forward->client, &query, DNS_SERVFAIL, false);
+    responder_answer_code(forward->responder, &forward->client, &query, DNS_SERVFAIL, false);
     forward_end(forward);
 }
 
@@ -175,7 +175,7 @@ static void forward_send_reply(struct forward *forward, const struct dns_query *
                                uint8_t *data, size_t size)
 {
     if (size > responder_answer_max(&forward->client, query)) {
-        responder_refuse(forward->responder, &forward->client, query, DNS_NOERROR, true);
+        responder_answer_code(forward->responder, &forward->client, query, DNS_NOERROR, true);
         return;
     }
     memcpy(data, forward->query, sizeof(query->id));
@@ -195,7 +195,7 @@ static void answer_alias(struct forward *forward, const struct dns_query *query,
                      responder_answer_max(&forward->client, query), &size, alias) == NAMES_ANSWERED)
         responder_send(responder, &forward->client, responder->scratch, size);
     else
-        responder_refuse(responder, &forward->client, query, DNS_SERVFAIL, false);
+        responder_answer_code(responder, &forward->client, query, DNS_SERVFAIL, false);
 }
 
 /* Returns true if another server may know more. */
@@ -226,7 +226,7 @@ static bool forward_handle_reply(struct forward *forward, uint8_t *data, size_t 
     if (!forward->name[0])
         forward_send_reply(forward, &query, data, size);
     else if (is_server_failure(reply.rcode))
-        responder_refuse(forward->responder, &forward->client, &query, DNS_SERVFAIL, false);
+        responder_answer_code(forward->responder, &forward->client, &query, DNS_SERVFAIL, false);
     else
         answer_alias(forward, &query, &reply);
     forward_end(forward);
@@ -291,7 +291,7 @@ void responder_forward(struct responder *responder, const struct responder_clien
     read_resolvers(responder);
     if (responder->resolver_count == 0 || responder->forward_count == RESPONDER_FORWARDS_MAX ||
         (client->connection && !responder_connection_begin_wait(client->connection))) {
-        responder_refuse(responder, client, query, DNS_SERVFAIL, false);
+        responder_answer_code(responder, client, query, DNS_SERVFAIL, false);
         return;
     }
     struct forward *forward = mem_zalloc(sizeof(*forward));

@@ -52,7 +52,7 @@ void responder_send(struct responder *responder, const struct responder_client *
 void responder_handle(struct responder *responder, const struct responder_client *client,
                       const void *data, size_t size);
 /* Answers with a code and no records. `is_cut` tells the client to ask again over TCP. */
-void responder_refuse(struct responder *responder, const struct responder_client *client,
+void responder_answer_code(struct responder *responder, const struct responder_client *client,
                       const struct dns_query *query, enum dns_rcode rcode, bool is_cut);
 
 /* ---- responder_connection.c */

@@ -9,8 +9,8 @@
 
 #include "base/err.h"
 
-/* Returns only on failure: -ERR_NOT_FOUND for a missing program, or another negative code.
- * `err->sys` is the errno. */
+/* Returns only on failure: -ERR_NOT_FOUND if the program, its interpreter or its dynamic loader is
+ * missing, or another negative code. `err->sys` is the errno. */
 int step_command_become(const char *const *arguments, struct err *err);
 
 #endif

@@ -1,15 +1,16 @@
-/* Deletes the data of deleted claims. A volume that the engine created for a claim is deleted
- * together with the claim. If the reclaim policy of the volume is "Delete", the node
- * (node/runtime.c) deletes the directory of the volume then. The data stays if a claim of the same
- * name was created meanwhile, or if a pod that has not ended still uses the claim. */
+/* Deletes the data of deleted claims. After a claim is deleted, the engine deletes its volume if
+ * the reclaim policy is "Delete". If the engine also created that volume, the node (node/runtime.c)
+ * then moves its directory to the trash. The data stays if a claim of the same name was created
+ * meanwhile, or if a pod that has not ended still uses the claim. */
 #ifndef TRAINYARD_NODE_VOLUME_CLAIM_DATA_H
 #define TRAINYARD_NODE_VOLUME_CLAIM_DATA_H
 
 #include "kube/client/informer.h"
 #include "node/volume/trash.h"
 
-/* This annotation of a volume names the place of its data as "<namespace>/<claim>". The engine
- * writes the annotation when it creates the volume. */
+/* This annotation of a volume names the place of its data as "<namespace>/<claim>", or as
+ * "<namespace>/<volume>" for an ephemeral claim. The engine writes the annotation when it creates
+ * the volume. */
 #define CLAIM_DATA_ANNOTATION "trainyard.dev/volume"
 
 /* Returns the name of the volume's directory in <state>/volumes/<namespace>, or NULL if the engine

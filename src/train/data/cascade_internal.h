@@ -7,7 +7,7 @@
 
 enum {
     CASCADE_RECTANGLES = 3, /* largest number of rectangles per feature */
-    CASCADE_SUBSET = 8,     /* numbers of 32 bits in a set of patterns */
+    CASCADE_SUBSET = 8,     /* 32-bit words in a set of the 256 patterns */
 };
 
 struct cascade_rectangle {
@@ -40,7 +40,8 @@ struct cascade_tree {
     uint32_t first_leaf, leaf_count;
 };
 
-/* A window passes a stage if the leaves that its trees reach add up to at least `threshold`. */
+/* A window passes a stage if the leaves that its trees reach add up to at least `threshold`, less a
+ * tolerance for rounding (cascade.c). */
 struct cascade_stage {
     uint32_t first_tree, tree_count;
     float threshold;

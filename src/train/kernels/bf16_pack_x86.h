@@ -105,8 +105,9 @@ ALWAYS_INLINE void bf16_pack_transposed(const float *from, size_t row, size_t ro
         _mm512_storeu_si512(to + i * CHUNK, lines[i]);
 }
 
-/* Copies the runs that GROUP pixels read (conv_walk.h) as one line of every tile of b. The tiles
- * are `tile` values apart. */
+/* Interleaves the runs (conv_walk.h) of GROUP pixels: every 16 values of the runs become one line
+ * of the next tile of b. from[g] is the first run of pixel g. `to` is the line in the first tile,
+ * and the tiles are `tile` values apart. */
 static inline void stage_group(const struct conv_walk *walk, const uint16_t *const from[GROUP],
                                size_t tile, uint16_t *to)
 {
@@ -134,8 +135,8 @@ static inline void stage_group(const struct conv_walk *walk, const uint16_t *con
     }
 }
 
-/* Adds the transposed sums[16][16] to to[16][16]. Their rows are sums_row and `row` floats
- * apart. */
+/* Computes to[j][i] += sums[i][j] for 16 × 16 floats. The rows of `sums` are sums_row floats apart,
+ * and the rows of `to` are `row` floats apart. */
 ALWAYS_INLINE void bf16_pack_add_transposed(const float *sums, size_t sums_row, float *to,
                                             size_t row)
 {

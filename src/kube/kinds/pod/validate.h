@@ -16,7 +16,8 @@ struct pod_scope {
 
 /* Validates all containers of a list: "containers" or "initContainers". */
 void kube_pod_validate_containers(struct pod_scope *scope, const char *list);
-/* Checks that no two ports of the containers have the same host port. */
+/* Checks that no two ports of the containers have the same protocol, host IP and host port. Init
+ * containers are not checked. */
 void kube_pod_validate_host_ports(struct pod_scope *scope);
 
 /* Each of these functions validates a part of the container at `field`. */

@@ -14,7 +14,9 @@
 #include <stdint.h>
 
 enum record_type {
-    RECORD_TEXT,    /* const char *; NULL is not written, and a value read points into the text */
+    /* const char *; NULL is not written. The reader stores the pointer to the value without copying
+     * it, so the text that is read must outlive the object. */
+    RECORD_TEXT,
     RECORD_CHARS,   /* char[size]; a value that is too long is truncated */
     RECORD_BOOL,    /* bool, as 0 or 1 */
     RECORD_INT,     /* int */
@@ -30,7 +32,8 @@ struct record_row {
     size_t offset;            /* in the struct */
     size_t size;              /* of RECORD_CHARS: bytes; of RECORD_WORD: the number of words */
     int64_t min, max;         /* of RECORD_INT and RECORD_INT64: bounds for the reader */
-    bool skips_empty;         /* a field that is zero, false or "" is not written */
+    bool skips_empty;         /* a field that is zero, false or "" is not written; not for
+                                 RECORD_WORD and RECORD_CUSTOM */
     const char *const *words; /* of RECORD_WORD: the word per value */
     /* For RECORD_CUSTOM: the functions that read and write the field. */
     int (*read)(struct arena *arena, void *object, const char *value, struct err *err);
