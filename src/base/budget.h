@@ -26,8 +26,8 @@ struct budget {
 };
 
 void budget_init(struct budget *budget, struct budget *parent, size_t max);
-/* Gives all charged bytes of this budget back to all its ancestors. The budget must have no
- * children. May be called on zeroed memory and twice. */
+/* Uncharges all bytes of this budget, here and in all its ancestors, and removes the budget from
+ * its parent. The budget must have no children. May be called on zeroed memory and twice. */
 void budget_release(struct budget *budget);
 
 /* Charges `size` bytes to this budget and all its ancestors. Returns NULL on success. If a level
@@ -35,7 +35,7 @@ void budget_release(struct budget *budget);
 struct budget *budget_charge(struct budget *budget, size_t size);
 /* Charges `size` bytes even beyond the limits. Used for bytes that are allocated already. */
 void budget_force(struct budget *budget, size_t size);
-/* Gives `size` charged bytes of this budget and all its ancestors back. Aborts if a level has fewer
+/* Uncharges `size` bytes of this budget and of all its ancestors. Aborts if a level has fewer
  * charged bytes. */
 void budget_give_back(struct budget *budget, size_t size);
 

@@ -15,10 +15,11 @@ enum {
 /* Fills in a template. `values` maps the names of parameters to strings. *ret_list is a List of the
  * objects. "${NAME}" inside a string is replaced by the text of the value. A string that is exactly
  * "${{NAME}}" is replaced by the value parsed as JSON, or by its text if it is not JSON. A
- * reference to an unknown parameter stays. Returns 0; -ERR_TOO_LARGE if a string becomes longer
- * than KUBE_TEMPLATE_VALUE_MAX; or -ERR_INVALID if the template is invalid, if `values` has a name
- * that is not a parameter, or if a required parameter has no value. On error, *ret_wrong is the
- * part of the template that the error is about, or NULL if the error is about `values`. */
+ * reference to an unknown parameter stays. Returns 0; -ERR_TOO_LARGE if a string with
+ * "${NAME}" becomes longer than KUBE_TEMPLATE_VALUE_MAX; or -ERR_INVALID if the template is
+ * invalid, if `values` has a name that is not a parameter, or if a required parameter has no value.
+ * On error, *ret_wrong is the part of the template that the error is about, or NULL if the error is
+ * about `values`. */
 int kube_template_process(struct arena *arena, const struct json *template_,
                           const struct json *values, struct json **ret_list,
                           const struct json **ret_wrong, struct err *err);

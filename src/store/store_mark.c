@@ -1,5 +1,6 @@
-/* Reads and writes the mark, the newest acknowledged revision; see store_mark.h. The functions
- * report no errors, because the mark only helps to detect damage and the store works without it. */
+/* Reads and writes the mark, the revision of the newest committed change; see store_mark.h. Only
+ * store_mark_open() reports an error. The other functions ignore errors, because the mark only
+ * helps to detect damage and the store works without it. */
 #include "store/store_mark.h"
 
 #include "base/hash.h"

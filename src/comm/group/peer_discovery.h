@@ -13,8 +13,9 @@ struct peer_discovery_options {
      * `rendezvous.listener` is open and its identity is set. */
     struct rendezvous_options rendezvous;
     int min, start; /* see membership.h */
-    /* All tasks are needed for this long, counted from the start of this discovery; afterwards
-     * `start` tasks are enough. */
+    /* If no present task has training state, all tasks are needed for this long, counted from the
+     * start of this discovery; afterwards `start` tasks are enough. If a task has training state,
+     * `min` tasks are enough at any time. */
     int64_t start_after_ms;
     int64_t peer_timeout_ms;      /* a task that sends no message for this long counts as silent */
     uint64_t live, highest;       /* see membership.h */

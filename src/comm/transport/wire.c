@@ -8,7 +8,7 @@
 
 static const uint8_t MAGIC[4] = {'T', 'Y', 'C', 'M'};
 
-/* Each put or get function advances *at behind the bytes that it writes or reads. */
+/* Each put or get function advances *at past the bytes that it writes or reads. */
 static void wire_put16(uint8_t **at, uint16_t value)
 {
     value = htole16(value);
@@ -87,7 +87,7 @@ int wire_head_decode(const uint8_t head[WIRE_HEAD_SIZE], uint16_t *ret_version, 
     return 0;
 }
 
-/* Checks the head and moves *at behind it. `expected` is the size of the message in this version.
+/* Checks the head and moves *at past it. `expected` is the size of the message in this version.
  * `what` is the name of the message, for errors. */
 static int wire_check_head(const uint8_t **at, size_t size, size_t expected, const char *what,
                            struct err *err)
@@ -240,7 +240,10 @@ int wire_verdict_decode(const uint8_t *bytes, size_t size, size_t capacity,
     if (result < 0 || (result = wire_get_verdict(&bytes, &verdict, err)) < 0)
         return result;
     size_t count = wire_get32(&bytes);
-    if (count > capacity || size != WIRE_VERDICT_SIZE + count * WIRE_ADDRESS_SIZE)
+    if (count > capacity)
+        return err_set(err, ERR_BAD_REQUEST, "its verdict has %zu addresses, but the limit is %zu",
+                       count, capacity);
+    if (size != WIRE_VERDICT_SIZE + count * WIRE_ADDRESS_SIZE)
         return err_set(err, ERR_BAD_REQUEST,
                        "its verdict has %zu bytes, which do not fit %zu addresses", size, count);
     for (size_t i = 0; i < count; i++) {

@@ -14,7 +14,7 @@ const char *claim_class_name(const struct json *object)
     return old ? old : json_get_string(json_get(object, "spec"), "storageClassName", "");
 }
 
-static struct kube_quantity claim_size_of(const struct json *storage)
+static struct kube_quantity claim_parse_size(const struct json *storage)
 {
     struct kube_quantity quantity = {0};
     (void)kube_quantity_from_json(storage, &quantity, NULL);
@@ -23,7 +23,7 @@ static struct kube_quantity claim_size_of(const struct json *storage)
 
 static struct kube_quantity capacity_of(const struct json *volume)
 {
-    return claim_size_of(json_at(volume, "spec", "capacity", "storage", NULL));
+    return claim_parse_size(json_at(volume, "spec", "capacity", "storage", NULL));
 }
 
 static bool has_mode(const struct json *modes, const char *wanted)
@@ -40,7 +40,7 @@ const char *claim_mismatch(const struct json *claim, const struct json *volume)
     const struct json *claim_spec = json_get(claim, "spec"),
                       *volume_spec = json_get(volume, "spec");
     struct kube_quantity wanted =
-        claim_size_of(json_at(claim_spec, "resources", "requests", "storage", NULL));
+        claim_parse_size(json_at(claim_spec, "resources", "requests", "storage", NULL));
     struct kube_quantity capacity = capacity_of(volume);
     if (kube_quantity_compare(&capacity, &wanted) < 0)
         return "requested PV is too small";

@@ -1,6 +1,6 @@
 /* Builds and sends messages for nf_tables; see network/nft.h. Numbers in attributes are in network
- * byte order. Values that are loaded into a register of the kernel or compared with one have the
- * byte order of the packet or of the kernel's variable. */
+ * byte order. Values that an expression loads into a register of nf_tables, or compares with a
+ * register, have the byte order of the packet field or of the kernel's variable. */
 #include "node/network/nft.h"
 
 #include <arpa/inet.h>

@@ -27,7 +27,7 @@ struct proxy_route *proxy_table_add(struct arena *arena, struct proxy_table *tab
     return route;
 }
 
-void proxy_route_add(struct arena *arena, struct proxy_route *route, struct proxy_place to)
+void proxy_route_add_backend(struct arena *arena, struct proxy_route *route, struct proxy_place to)
 {
     if (route->count == route->capacity)
         route->to =
@@ -92,19 +92,21 @@ int proxy_table_parse(struct arena *arena, char *text, size_t size, struct proxy
                      : str_eq(key, "sticky") ? &route->sticky
                      : str_eq(key, "udp")    ? &route->udp
                                              : NULL;
-        if (flag && str_eq(value, "yes")) {
+        if (flag && !str_eq(value, "yes"))
+            return err_set(err, ERR_BAD_REQUEST, "line %u: '%s' must be 'yes'", reader.line, key);
+        if (flag) {
             *flag = true;
             continue;
         }
+        if (!str_eq(key, "listen") && !(route && str_eq(key, "to")))
+            return err_set(err, ERR_BAD_REQUEST, "line %u: '%s' is not expected here", reader.line,
+                           key);
         if (proxy_place_parse(value, &place, err) < 0)
             return err_wrap(err, "line %u", reader.line);
         if (str_eq(key, "listen"))
             route = proxy_table_add(arena, &table, place);
-        else if (str_eq(key, "to") && route)
-            proxy_route_add(arena, route, place);
         else
-            return err_set(err, ERR_BAD_REQUEST, "line %u: '%s' is not expected here", reader.line,
-                           key);
+            proxy_route_add_backend(arena, route, place);
     }
     if (result == 0)
         *ret = table;

@@ -45,7 +45,7 @@ struct proxy_table {
 struct proxy_route *proxy_table_add(struct arena *arena, struct proxy_table *table,
                                     struct proxy_place listen);
 /* Adds a backend. */
-void proxy_route_add(struct arena *arena, struct proxy_route *route, struct proxy_place to);
+void proxy_route_add_backend(struct arena *arena, struct proxy_route *route, struct proxy_place to);
 
 /* Writes the place as text, such as "10.96.0.1:443". */
 void proxy_place_text(const struct proxy_place *place, char text[PROXY_PLACE_MAX]);

@@ -44,7 +44,7 @@ static void add_places(struct arena *arena, struct proxy_route *route, const str
                 if (make_place(json_get_string(address, "ip", ""), json_get_int(target, "port", 0),
                                &place) &&
                     (!from_inside || pod_network_has(place.address)))
-                    proxy_route_add(arena, route, place);
+                    proxy_route_add_backend(arena, route, place);
             }
         }
     }
@@ -160,7 +160,7 @@ static void add_host_ports(struct arena *arena, const struct json *pod,
             route->udp = is_udp(port);
             route->owner =
                 arena_printf(arena, "Pod/%s/%s", kube_meta_namespace(pod), kube_meta_name(pod));
-            proxy_route_add(arena, route, to);
+            proxy_route_add_backend(arena, route, to);
         }
     }
 }

@@ -1,7 +1,7 @@
-/* Stores which job holds which node ports for its replicas with hostNetwork. Such replicas share
- * the ports of their node, so each gets a port that no other replica of any job has. There is one
- * table per process, which the controllers of all kinds share. It is only a cache: the ports of a
- * job are stored on the job, and controllers fill the table from the jobs they watch. Controllers
+/* Stores which host ports each job has reserved for its replicas with hostNetwork. Such replicas
+ * share the ports of their node, so each gets a port that no other replica of any job has. There is
+ * one table per process, which the controllers of all kinds share. It is only a cache: the ports of
+ * a job are stored on the job, and controllers fill the table from the jobs they watch. Controllers
  * change the table on their loop thread. The reconcile only reads it. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_HOST_PORTS_H
 #define TRAINYARD_OPERATOR_RECONCILE_HOST_PORTS_H
@@ -34,9 +34,9 @@ bool host_ports_held_by_others(const struct host_ports *ports, const char *owner
 int host_ports_first(const struct host_ports *ports);
 int host_ports_last(const struct host_ports *ports);
 
-/* No port is assigned before every controller has reported the ports of its jobs. A controller
- * calls host_ports_expect_report() when it is created, and host_ports_reported() when it has seen
- * its jobs. */
+/* Callers assign no port until every controller has reported the ports of its jobs, or until a time
+ * limit has passed (host_ports_share.c). A controller calls host_ports_expect_report() when it is
+ * created, and host_ports_reported() when it has seen its jobs. */
 void host_ports_expect_report(struct host_ports *ports);
 void host_ports_reported(struct host_ports *ports);
 bool host_ports_all_reported(const struct host_ports *ports);

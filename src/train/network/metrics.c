@@ -1,5 +1,6 @@
-/* Computes how well distances tell the pictures of one person from those of two, and how well
- * scores tell positive samples from negative ones; see metrics.h. */
+/* Computes how well distances separate pairs of pictures of one person from pairs of pictures of
+ * two persons, and how well scores separate positive samples from negative samples; see metrics.h.
+ */
 #include "train/network/metrics.h"
 
 #include "base/cleanup.h"
@@ -48,22 +49,22 @@ struct metrics metrics_of_pairs(struct metrics_pair *pairs, size_t count)
     return m;
 }
 
-/* The steps between the points are about equal in the sum of both fractions. Pairs with the same
- * distance belong to the same point. */
+/* Chooses the points so that `same` + `different` grows by about the same amount from each point to
+ * the next. Pairs with the same distance belong to the same point. */
 size_t metrics_roc(const struct metrics_pair *sorted, size_t count, struct metrics_point *ret,
                    size_t max)
 {
-    size_t same = 0, different = 0, points = 0, all_same = 0;
+    size_t same = 0, different = 0, points = 0, same_total = 0;
     for (size_t i = 0; i < count; i++)
-        all_same += sorted[i].same;
-    if (all_same == 0 || all_same == count)
+        same_total += sorted[i].same;
+    if (same_total == 0 || same_total == count)
         return 0;
     ret[points++] = (struct metrics_point){0, 0, 0};
     for (size_t i = 0; i < count; i++) {
         *(sorted[i].same ? &same : &different) += 1;
         struct metrics_point here = {.threshold = (double)sorted[i].distance,
-                                     .same = (double)same / (double)all_same,
-                                     .different = (double)different / (double)(count - all_same)};
+                                     .same = (double)same / (double)same_total,
+                                     .different = (double)different / (double)(count - same_total)};
         double place = (here.same + here.different) / 2 * (double)(max - 2);
         if (i + 1 == count ||
             (sorted[i + 1].distance > sorted[i].distance && place >= (double)points))

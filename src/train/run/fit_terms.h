@@ -29,7 +29,7 @@ void fit_terms_drop(struct fit_terms *terms, const char *name);
  * text. */
 const char *fit_terms_text(const struct fit_terms *terms);
 
-/* Returns a hash of fit_terms_text() and of `model`, which is the hash of the model's numbers
+/* Returns a hash of fit_terms_text() and of `model`, which is the result of model_hash()
  * (model.h). */
 uint64_t fit_terms_hash(const struct fit_terms *terms, uint64_t model);
 

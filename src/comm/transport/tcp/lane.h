@@ -28,10 +28,10 @@ bool tcp_lane_is_done(const struct tcp_lane *lane);
  * ring does not make the following members send many small packets. */
 bool tcp_lane_can_send(const struct tcp_lane *lane, size_t limit);
 
-/* Sends a limited number of bytes without blocking. Returns 1 if bytes were sent, 0 if none were
- * sent, or a negative errno. */
+/* Sends bytes before position `limit` without blocking, about 1 MiB at most per call. Returns 1 if
+ * bytes were sent, 0 if none were sent, or a negative errno. */
 int tcp_lane_send(struct tcp_lane *lane, size_t limit);
-/* Receives a limited number of bytes without blocking. Returns like tcp_lane_send(). */
+/* Receives about 1 MiB at most per call, without blocking. Returns like tcp_lane_send(). */
 int tcp_lane_receive(struct tcp_lane *lane);
 
 #endif

@@ -31,8 +31,9 @@ struct replica_observed {
 struct replica_plan {
     struct replica_action *actions;
     size_t action_count;
-    /* The new status. It counts the pods that the set has or adopts now. Pods that this plan
-     * creates or deletes are counted when an informer shows the change. */
+    /* The new status. It counts the pods that the set has or adopts now. A pod that this
+     * plan creates is not counted until an informer shows it. A pod that this plan deletes is
+     * counted until an informer shows its deletion. */
     struct json *status;
     int64_t requeue_ms; /* reconcile again after this time; -1: when an object changes */
 };

@@ -93,7 +93,7 @@ void kube_pod_defaults(struct arena *arena, struct json *pod)
 
 /* Returns the QoS class. Guaranteed: every container has limits of cpu and memory that equal its
  * requests. BestEffort: no container has requests or limits of cpu or memory. Burstable: all other
- * pods. Init containers do not count. */
+ * pods. Unlike in Kubernetes, init containers do not count. */
 static const char *quality_of_service(const struct json *pod)
 {
     static const char *const needed[] = {"cpu", "memory"};
@@ -110,7 +110,7 @@ static const char *quality_of_service(const struct json *pod)
     return !any ? "BestEffort" : all ? "Guaranteed" : "Burstable";
 }
 
-void kube_pod_create(struct arena *arena, struct json *pod)
+void kube_pod_prepare_new(struct arena *arena, struct json *pod)
 {
     struct json *spec = json_get(pod, "spec");
     /* A negative grace period becomes 1, as in Kubernetes. */

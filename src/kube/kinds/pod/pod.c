@@ -58,5 +58,5 @@ KUBE_CORE_KIND(KUBE_PODS, KUBE_POD_KIND, "pods", "Pod", NAMESPACED,
     .graceful = true,
     .columns = COLUMNS(POD_COLUMNS),
     .hooks = {.defaults = kube_pod_defaults,
-        .create = kube_pod_create,
+        .create = kube_pod_prepare_new,
         .validate = kube_pod_validate});

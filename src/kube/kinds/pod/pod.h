@@ -10,7 +10,7 @@
 void kube_pod_spec_defaults(struct arena *arena, struct json *spec);
 void kube_pod_defaults(struct arena *arena, struct json *pod);
 /* Called for a new pod: sets its first status, and replaces a negative grace period. */
-void kube_pod_create(struct arena *arena, struct json *pod);
+void kube_pod_prepare_new(struct arena *arena, struct json *pod);
 
 /* validate.c */
 /* `old` is the stored pod on an update, NULL on creation. */
