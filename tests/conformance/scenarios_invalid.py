@@ -48,7 +48,7 @@ MISTAKES = {
     "chief-and-master": (lambda j: (add_role(j, "Chief"), add_role(j, "Master")), "spec.tfReplicaSpecs",
                          "must not have more than 1 Chief or Master role"),
     "two-chiefs": (lambda j: add_role(j, "Chief", replicas=2), "spec.tfReplicaSpecs.Chief.replicas", ""),
-    "role-twice": (lambda j: add_role(j, "worker"), "spec.tfReplicaSpecs", "the same replica type"),
+    "role-twice": (lambda j: add_role(j, "worker"), "spec.tfReplicaSpecs", "duplicate replica type"),
     "negative-replicas": (lambda j: set_worker(j, replicas=-1), WORKER + ".replicas", ""),
     "replicas-text": (lambda j: set_worker(j, replicas="two"), WORKER + ".replicas", ""),
     "restart-policy": (lambda j: set_worker(j, restartPolicy="Sometimes"), WORKER + ".restartPolicy", "Sometimes"),

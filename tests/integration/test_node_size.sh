@@ -37,7 +37,7 @@ spec:
     resources: {requests: {cpu: 4000, memory: 2Pi}}
 YAML
 wait_for_phase large Running
-is_overcommitted() { kubectl describe pod large | finds "OverCommitted.*ask for 4k of cpu, and it has $(getconf _NPROCESSORS_ONLN)"; }
+is_overcommitted() { kubectl describe pod large | finds "OverCommitted.*request 4k cpu, but it has only $(getconf _NPROCESSORS_ONLN)"; }
 wait_until "the event that the machine has less" is_overcommitted
 logs_are() { [ "$(kubectl logs large)" = 4001 ]; }
 wait_until "the pod to see the capacity of its node" logs_are

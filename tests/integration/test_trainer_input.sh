@@ -146,7 +146,7 @@ assert_contains "other samples" "'$SCRATCH/drawn-more/ada' is not empty" \
 for variable in TRAINER_DATA TF_DATA_DIR; do
     for command in "evaluate --model" "predict --model"; do
         # shellcheck disable=SC2086 # words
-        assert_contains "$variable of $command" "$variable: 's3://b/d' is not on a file system" \
+        assert_contains "$variable of $command" "$variable: 's3://b/d' is a URL, not a path" \
             "$(answer 2 env "$variable=s3://b/d" "$TRAINER" $command m)"
     done
 done

@@ -46,7 +46,7 @@ full 1 "$TRAINER" help fit face
 full 1 "$TRAINER" fit face --help
 full 1 "$TRAINER" help --man
 full 1 "$TRAINER" --version
-assert_contains "the error message" "written: No space left on device: the output is incomplete" "$(cat "$SCRATCH/answer")"
+assert_contains "the error message" "cannot write standard output: No space left on device: the output is incomplete" "$(cat "$SCRATCH/answer")"
 full 1 "$TRAINER" predict --model "$SCRATCH/model/face.model" --gallery "$people" --probes "$people"
 full 1 "$TRAINER" recommend --model "$SCRATCH/films/recommender.model" --data "$SCRATCH/ratings.csv" --user 1
 full 1 "$TRAINER" data inspect "$people"

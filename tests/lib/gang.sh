@@ -91,7 +91,7 @@ story_of_volcano() {
     assert_eq "the job's annotation on the group" granted "$(kubectl get podgroups.v1beta1.scheduling.volcano.sh queued -o jsonpath='{.metadata.annotations.volcano\.sh/wish}')"
     wait_until "the event about the wait" was_told queued "no pod is created before volcano admits PodGroup queued to queue night"
     wait_until "Volcano to see it" volcano_says queued Pending
-    wait_until "the event about its phase" was_told queued "its phase is Pending"
+    wait_until "the event about its phase" was_told queued "phase is Pending"
     local version
     version=$(version_of queued)
     # Another job runs to its end meanwhile, which shows that the operator has looked at all jobs.
