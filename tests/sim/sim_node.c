@@ -265,7 +265,7 @@ void sim_node_set_failures(struct sim_node *node, unsigned percent)
     node->failures = percent;
 }
 
-void sim_node_hurt_one(struct sim_node *node)
+void sim_node_disturb_one_pod(struct sim_node *node)
 {
     struct sim_pod *pod = draw_pod(node);
     struct kube_delete_options gently = {.grace_period_seconds = -1, .uid = NULL};

@@ -20,6 +20,6 @@ void sim_node_set_failures(struct sim_node *node, unsigned percent);
 
 /* Does something random to one of its pods: deletes it, deletes it by force, or evicts it if it has
  * not ended. */
-void sim_node_hurt_one(struct sim_node *node);
+void sim_node_disturb_one_pod(struct sim_node *node);
 
 #endif

@@ -17,7 +17,7 @@ void sim_seeds_run(uint64_t count, void (*run)(uint64_t seed))
         run(seed);
 }
 
-uint64_t sim_seeds_asked(uint64_t usual)
+uint64_t sim_seeds_requested(uint64_t usual)
 {
     const char *many = getenv("TRAINYARD_SIM_SEEDS");
 

@@ -8,7 +8,7 @@
 void sim_seeds_run(uint64_t count, void (*run)(uint64_t seed));
 
 /* Returns TRAINYARD_SIM_SEEDS, or the default. */
-uint64_t sim_seeds_asked(uint64_t usual);
+uint64_t sim_seeds_requested(uint64_t usual);
 /* Returns the default times TRAINYARD_TEST_SCALE. */
 uint64_t sim_seeds_scaled(uint64_t usual);
 

@@ -46,7 +46,7 @@ static const char *uid_of_job(struct story *story)
 }
 
 /* Checks that all pods and services have the present job as their only owner. */
-static void assert_all_are_the_jobs(struct story *story)
+static void assert_job_owns_all_objects(struct story *story)
 {
     struct kube_informer *const informers[] = {story->pods, story->services};
     struct kube_object *object;
@@ -60,7 +60,7 @@ static void assert_all_are_the_jobs(struct story *story)
     }
 }
 
-static void test_a_job_made_again_adopts_its_pods(void **state)
+static void test_recreated_job_adopts_its_pods(void **state)
 {
     struct story *story = *state;
 
@@ -72,11 +72,11 @@ static void test_a_job_made_again_adopts_its_pods(void **state)
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     assert_int_equal(story->pods_made, 3);
     assert_int_equal(story_count(story->services), 3);
-    assert_all_are_the_jobs(story);
+    assert_job_owns_all_objects(story);
     assert_true(training_condition_is_true(story_status(story), TRAINING_RUNNING));
-    assert_true(story_was_told(story, "Normal", "SuccessfulAdoptPod", "Adopted pod: mnist-ps-0"));
-    assert_true(story_was_told(story, "Normal", "SuccessfulAdoptService",
-                               "Adopted service: mnist-worker-1"));
+    assert_true(story_has_event(story, "Normal", "SuccessfulAdoptPod", "Adopted pod: mnist-ps-0"));
+    assert_true(story_has_event(story, "Normal", "SuccessfulAdoptService",
+                                "Adopted service: mnist-worker-1"));
     /* Adopted objects count as the job's own, also for the garbage collector. */
     delete_job(story, "Background");
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
@@ -103,14 +103,14 @@ static void test_adoption_under_faults(void **state)
     }
     sim_loop_run_for(story->cluster.loop, 10 * MINUTE_MS);
     assert_int_equal(story->pods_made, 3);
-    assert_all_are_the_jobs(story);
+    assert_job_owns_all_objects(story);
     assert_true(training_condition_is_true(story_status(story), TRAINING_RUNNING));
     story->controller = training_controller_free(story->controller);
     http_transport_free(faulty);
 }
 
 /* A pod that succeeded for an earlier job does not count as this job's success. */
-static void test_pods_that_ended_are_not_adopted(void **state)
+static void test_finished_pods_are_not_adopted(void **state)
 {
     struct story *story = *state;
     struct kube_delete_options options = {.grace_period_seconds = 0};
@@ -124,9 +124,9 @@ static void test_pods_that_ended_are_not_adopted(void **state)
     assert_false(training_is_finished(story_status(story)));
     assert_int_equal(story->pods_made, 1);
     assert_true(
-        story_was_told(story, "Warning", "FailedCreatePod",
-                       "Error creating: pod \"mnist-worker-0\" exists and does not belong to "
-                       "this job; delete it, or give the job another name"));
+        story_has_event(story, "Warning", "FailedCreatePod",
+                        "Error creating: pod \"mnist-worker-0\" exists and does not belong to "
+                        "this job; delete it, or give the job another name"));
     kube_delete(story->cluster.client, &KUBE_PODS, "default", "mnist-worker-0", &options,
                 sim_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
@@ -159,7 +159,7 @@ static int active_workers(const struct json *status)
 
 /* Removes the pod's label by a direct write. The pod runs on without an owner. The job must not
  * count it as lost, and creates another pod once the name is free. */
-static void take_out(struct story *story, const char *label, const char *value)
+static void relabel_and_check_release(struct story *story, const char *label, const char *value)
 {
     struct kube_delete_options options = {.grace_period_seconds = 0};
     char uid[40];
@@ -180,11 +180,11 @@ static void take_out(struct story *story, const char *label, const char *value)
                      2);
     assert_true(training_condition_is_true(story_status(story), TRAINING_RUNNING));
     assert_true(
-        story_was_told(story, "Normal", "SuccessfulReleasePod", "Released pod: mnist-worker-0"));
+        story_has_event(story, "Normal", "SuccessfulReleasePod", "Released pod: mnist-worker-0"));
     assert_true(
-        story_was_told(story, "Warning", "FailedCreatePod",
-                       "Error creating: pod \"mnist-worker-0\" exists and does not belong to "
-                       "this job; delete it, or give the job another name"));
+        story_has_event(story, "Warning", "FailedCreatePod",
+                        "Error creating: pod \"mnist-worker-0\" exists and does not belong to "
+                        "this job; delete it, or give the job another name"));
     kube_delete(story->cluster.client, &KUBE_PODS, "default", "mnist-worker-0", &options,
                 sim_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, 6 * MINUTE_MS);
@@ -197,23 +197,23 @@ static void take_out(struct story *story, const char *label, const char *value)
                                      "trainyard.dev/restarts"));
 }
 
-static void test_a_pod_labelled_as_another_jobs(void **state)
+static void test_pod_with_the_label_of_another_job_is_released(void **state)
 {
-    take_out(*state, TRAINING_NAME_LABEL, "other");
+    relabel_and_check_release(*state, TRAINING_NAME_LABEL, "other");
 }
 
-static void test_a_pod_labelled_as_nobodys(void **state)
+static void test_pod_without_a_job_label_is_released(void **state)
 {
-    take_out(*state, TRAINING_NAME_LABEL, NULL);
+    relabel_and_check_release(*state, TRAINING_NAME_LABEL, NULL);
 }
 
-static void test_a_pod_that_lost_the_label_we_watch(void **state)
+static void test_pod_without_the_operator_label_is_released(void **state)
 {
-    take_out(*state, TRAINING_OPERATOR_LABEL, NULL);
+    relabel_and_check_release(*state, TRAINING_OPERATOR_LABEL, NULL);
 }
 
 /* The labels change while no operator runs. */
-static void test_a_stray_is_found_at_the_start(void **state)
+static void test_relabelled_pod_is_released_at_the_start(void **state)
 {
     struct story *story = *state;
 
@@ -230,7 +230,7 @@ static void test_a_stray_is_found_at_the_start(void **state)
 }
 
 /* A pod that gets its labels back belongs to the job again. */
-static void test_a_pod_that_comes_back_is_adopted(void **state)
+static void test_pod_with_restored_labels_is_adopted(void **state)
 {
     struct story *story = *state;
 
@@ -239,7 +239,7 @@ static void test_a_pod_that_comes_back_is_adopted(void **state)
     label_pod(story, "mnist-worker-1", TRAINING_NAME_LABEL, NULL);
     assert_null(kube_meta_controller(find_pod(story, "mnist-worker-1")->json));
     label_pod(story, "mnist-worker-1", TRAINING_NAME_LABEL, "mnist");
-    assert_all_are_the_jobs(story);
+    assert_job_owns_all_objects(story);
     assert_int_equal(active_workers(story_status(story)), 2);
     assert_int_equal(story->pods_made, 3);
 }
@@ -247,17 +247,18 @@ static void test_a_pod_that_comes_back_is_adopted(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_job_made_again_adopts_its_pods, setup,
-                                        story_teardown),
+        cmocka_unit_test_setup_teardown(test_recreated_job_adopts_its_pods, setup, story_teardown),
         cmocka_unit_test_setup_teardown(test_adoption_under_faults, setup, story_teardown),
-        cmocka_unit_test_setup_teardown(test_pods_that_ended_are_not_adopted, setup,
+        cmocka_unit_test_setup_teardown(test_finished_pods_are_not_adopted, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_pod_with_the_label_of_another_job_is_released, setup,
                                         story_teardown),
-        cmocka_unit_test_setup_teardown(test_a_pod_labelled_as_another_jobs, setup, story_teardown),
-        cmocka_unit_test_setup_teardown(test_a_pod_labelled_as_nobodys, setup, story_teardown),
-        cmocka_unit_test_setup_teardown(test_a_pod_that_lost_the_label_we_watch, setup,
+        cmocka_unit_test_setup_teardown(test_pod_without_a_job_label_is_released, setup,
                                         story_teardown),
-        cmocka_unit_test_setup_teardown(test_a_stray_is_found_at_the_start, setup, story_teardown),
-        cmocka_unit_test_setup_teardown(test_a_pod_that_comes_back_is_adopted, setup,
+        cmocka_unit_test_setup_teardown(test_pod_without_the_operator_label_is_released, setup,
+                                        story_teardown),
+        cmocka_unit_test_setup_teardown(test_relabelled_pod_is_released_at_the_start, setup,
+                                        story_teardown),
+        cmocka_unit_test_setup_teardown(test_pod_with_restored_labels_is_adopted, setup,
                                         story_teardown),
     };
 

@@ -48,7 +48,7 @@ struct run {
     struct training_audit audit;
     struct http_transport *faulty;
     struct operator_process operators[OPERATORS];
-    struct loop_timer meddle_timer;
+    struct loop_timer user_timer;
     struct kube_informer *pods; /* all pods, with any labels */
     size_t made;
     bool gangs;
@@ -58,7 +58,7 @@ static void ignore_answer(void *context, struct json *object, const struct err *
 {
 }
 
-static bool trouble_is_over(struct run *run)
+static bool faults_are_over(struct run *run)
 {
     return loop_now_ms(run->cluster.loop) > TROUBLE_MS;
 }
@@ -75,8 +75,8 @@ static void operator_start(struct operator_process *process)
     struct training_controller_options options = {
         .gang_scheduler = process->run->gangs ? "scheduler-plugins-scheduler" : NULL};
 
-    training_audit_tell(&process->run->audit, "operator %d starts",
-                        (int)(process - process->run->operators));
+    training_audit_trace(&process->run->audit, "operator %d starts",
+                         (int)(process - process->run->operators));
     process->controller = training_controller_new(process->run->cluster.loop, process->run->faulty,
                                                   &TRAINING_TFJOB, &options);
 }
@@ -86,7 +86,7 @@ static void on_operator_timer(struct loop_timer *timer)
     struct operator_process *process = CONTAINER_OF(timer, struct operator_process, timer);
 
     process->controller = training_controller_free(process->controller);
-    if (!trouble_is_over(process->run)) {
+    if (!faults_are_over(process->run)) {
         if (rand_below(process->run->cluster.rand, 4) > 0)
             operator_start(process);
         loop_timer_start(timer, draw_ms(process->run, 10 * 1000));
@@ -118,7 +118,7 @@ static void submit(struct run *run)
     struct json *job = kube_object_make(arena, &TFJOB_RESOURCE, "default", "mnist");
 
     add_replicas(arena, json_ensure_object(arena, job, "spec"), "PS", SERVERS);
-    training_audit_tell(&run->audit, "mnist is made");
+    training_audit_trace(&run->audit, "mnist is made");
     kube_create(run->cluster.client, &TFJOB_RESOURCE, "default", job, ignore_answer, NULL);
 }
 
@@ -127,12 +127,12 @@ static struct kube_object *find_job(struct run *run)
     return training_audit_job(&run->audit, "mnist");
 }
 
-static void leave_pods_behind(struct run *run)
+static void delete_job_without_pods(struct run *run)
 {
     static const struct kube_delete_options options = {.grace_period_seconds = -1,
                                                        .propagation = "Orphan"};
 
-    training_audit_tell(&run->audit, "mnist is deleted without its pods");
+    training_audit_trace(&run->audit, "mnist is deleted without its pods");
     kube_delete(run->cluster.client, &TFJOB_RESOURCE, "default", "mnist", &options, ignore_answer,
                 NULL);
 }
@@ -148,17 +148,17 @@ static void set_label(struct run *run, const char *pod, const char *label, const
         json_ensure_object(arena, json_ensure_object(arena, patch, "metadata"), "labels");
 
     json_set(arena, labels, label, value ? json_string(arena, value) : json_null(arena));
-    training_audit_tell(&run->audit, "%s: %s=%s", pod, label, value ? value : "");
+    training_audit_trace(&run->audit, "%s: %s=%s", pod, label, value ? value : "");
     kube_patch(run->cluster.client, &KUBE_PODS, "default", pod, NULL, patch, ignore_answer, NULL);
 }
 
-static void put_back(struct run *run, const char *pod)
+static void restore_labels(struct run *run, const char *pod)
 {
     set_label(run, pod, TRAINING_NAME_LABEL, "mnist");
     set_label(run, pod, TRAINING_OPERATOR_LABEL, TRAINING_TFJOB.controller_name);
 }
 
-static void take_out(struct run *run, const char *pod)
+static void change_label(struct run *run, const char *pod)
 {
     switch (rand_below(run->cluster.rand, 4)) {
     case 0:
@@ -171,29 +171,29 @@ static void take_out(struct run *run, const char *pod)
         set_label(run, pod, TRAINING_OPERATOR_LABEL, NULL);
         break;
     default:
-        put_back(run, pod);
+        restore_labels(run, pod);
         break;
     }
 }
 
-/* ---- The trouble ----------------------------------------------------------------------------- */
+/* ---- Faults ---------------------------------------------------------------------------------- */
 
-static void on_meddle(struct loop_timer *timer)
+static void on_user_action(struct loop_timer *timer)
 {
-    struct run *run = CONTAINER_OF(timer, struct run, meddle_timer);
-    bool over = trouble_is_over(run);
+    struct run *run = CONTAINER_OF(timer, struct run, user_timer);
+    bool over = faults_are_over(run);
     char pod[32];
 
     if (!find_job(run))
         submit(run);
     else if (!over && rand_below(run->cluster.rand, 3) == 0)
-        leave_pods_behind(run);
+        delete_job_without_pods(run);
     for (int i = 0; i < SERVERS; i++) {
         snprintf(pod, sizeof(pod), "mnist-ps-%d", i);
         if (over)
-            put_back(run, pod);
+            restore_labels(run, pod);
         else if (rand_below(run->cluster.rand, 6) == 0)
-            take_out(run, pod);
+            change_label(run, pod);
     }
     loop_timer_start(timer, over ? 60 * 1000 : draw_ms(run, 10 * 1000));
 }
@@ -233,11 +233,11 @@ static void run_init(struct run *run, uint64_t seed)
         run->operators[i].run = run;
         loop_timer_init(run->cluster.loop, &run->operators[i].timer, on_operator_timer);
     }
-    loop_timer_init(run->cluster.loop, &run->meddle_timer, on_meddle);
+    loop_timer_init(run->cluster.loop, &run->user_timer, on_user_action);
     operator_start(&run->operators[0]);
     submit(run);
     sim_loop_run_for(run->cluster.loop, START_MS);
-    loop_timer_start(&run->meddle_timer, draw_ms(run, 1000));
+    loop_timer_start(&run->user_timer, draw_ms(run, 1000));
     loop_timer_start(&run->operators[0].timer, draw_ms(run, 10 * 1000));
     run->audit.rivals = rand_below(rand, 3) == 0;
     if (run->audit.rivals)
@@ -246,7 +246,7 @@ static void run_init(struct run *run, uint64_t seed)
 
 static void run_release(struct run *run)
 {
-    loop_timer_stop(&run->meddle_timer);
+    loop_timer_stop(&run->user_timer);
     for (int i = 0; i < OPERATORS; i++) {
         loop_timer_stop(&run->operators[i].timer);
         training_controller_free(run->operators[i].controller);
@@ -265,7 +265,7 @@ static void run_release(struct run *run)
         }                                                                                          \
     } while (0)
 
-static void check_rest(struct run *run, uint64_t seed)
+static void check_final_state(struct run *run, uint64_t seed)
 {
     struct kube_object *job = find_job(run), *pod;
     const struct json *status = job ? json_get(job->json, "status") : NULL;
@@ -282,24 +282,25 @@ static void check_rest(struct run *run, uint64_t seed)
             "not all servers are active");
 }
 
-static void test_seed(uint64_t seed)
+static void run_seed(uint64_t seed)
 {
     struct run run;
 
     run_init(&run, seed);
     sim_loop_run_for(run.cluster.loop, TROUBLE_MS + SETTLE_MS);
-    check_rest(&run, seed);
+    check_final_state(&run, seed);
     run_release(&run);
 }
 
-static void test_no_pod_is_lost_or_made_twice(void **state)
+static void test_each_replica_keeps_one_pod_under_faults(void **state)
 {
-    sim_seeds_run(sim_seeds_asked(SEEDS_DEFAULT), test_seed);
+    sim_seeds_run(sim_seeds_requested(SEEDS_DEFAULT), run_seed);
 }
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_pod_is_lost_or_made_twice)};
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_replica_keeps_one_pod_under_faults)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,8 +37,8 @@ struct story {
     int writes, calls;
 };
 
-static void answer(struct http_exchange *exchange, int status, const struct json *object,
-                   const char *reason)
+static void send_answer(struct http_exchange *exchange, int status, const struct json *object,
+                        const char *reason)
 {
     struct json *body = json_object(exchange->arena);
 
@@ -74,26 +74,26 @@ static void handle_autoscaler(struct http_exchange *exchange, struct story *stor
     if (!story->version || !strstr(request->path, story->version)) {
         http_respond(exchange, 404, "text/plain", "404 page not found\n", 19);
     } else if (str_eq(method, "POST") && story->refuses) {
-        answer(exchange, 403, NULL, "Forbidden");
+        send_answer(exchange, 403, NULL, "Forbidden");
     } else if (str_eq(method, "POST") && story->present) {
-        answer(exchange, 409, NULL, "AlreadyExists");
+        send_answer(exchange, 409, NULL, "AlreadyExists");
     } else if (str_eq(method, "POST")) {
         story->writes++;
         story->present = body_of(story, request);
         json_set_string(story->arena, json_get(story->present, "metadata"), "uid", "scaler-uid");
-        answer(exchange, 201, story->present, NULL);
+        send_answer(exchange, 201, story->present, NULL);
     } else if (!story->present) {
-        answer(exchange, 404, NULL, "NotFound");
+        send_answer(exchange, 404, NULL, "NotFound");
     } else if (str_eq(method, "GET")) {
-        answer(exchange, 200, story->present, NULL);
+        send_answer(exchange, 200, story->present, NULL);
     } else if (str_eq(method, "PATCH")) {
         story->writes++;
         json_set(story->arena, story->present, "spec", json_get(body_of(story, request), "spec"));
-        answer(exchange, 200, story->present, NULL);
+        send_answer(exchange, 200, story->present, NULL);
     } else {
         assert_string_equal(method, "DELETE");
         story->present = NULL;
-        answer(exchange, 200, NULL, "");
+        send_answer(exchange, 200, NULL, "");
     }
 }
 
@@ -181,7 +181,7 @@ static const struct json *status_of(struct story *story)
 }
 
 /* Returns the number of events with this reason. */
-static int64_t told(struct story *story, const char *reason)
+static int64_t count_events(struct story *story, const char *reason)
 {
     struct kube_object *event;
     int64_t times = 0;
@@ -193,7 +193,7 @@ static int64_t told(struct story *story, const char *reason)
     return times;
 }
 
-static void test_a_life(void **state)
+static void test_autoscaler_follows_the_job(void **state)
 {
     struct story *story = *state;
 
@@ -201,7 +201,7 @@ static void test_a_life(void **state)
     assert_non_null(story->present);
     assert_string_equal(json_get_string(story->present, "apiVersion", ""), "autoscaling/v2");
     assert_int_equal(story->writes, 1);
-    assert_int_equal(told(story, "SuccessfulCreateAutoscaler"), 1);
+    assert_int_equal(count_events(story, "SuccessfulCreateAutoscaler"), 1);
 
     /* Changes of the job that do not affect the autoscaler cause no call. */
     edit(story, "{'spec': {'pytorchReplicaSpecs': {'Worker': {'replicas': 2}}}}");
@@ -226,7 +226,7 @@ static void test_a_life(void **state)
     assert_true(training_condition_is_true(status_of(story), TRAINING_RUNNING));
 }
 
-static void test_the_end_of_the_job(void **state)
+static void test_finished_job_deletes_its_autoscaler(void **state)
 {
     struct story *story = *state;
 
@@ -234,10 +234,10 @@ static void test_the_end_of_the_job(void **state)
     assert_true(training_condition_is_true(status_of(story), TRAINING_SUCCEEDED));
     assert_int_equal(story->writes, 1);
     assert_null(story->present);
-    assert_int_equal(told(story, "SuccessfulDeleteAutoscaler"), 1);
+    assert_int_equal(count_events(story, "SuccessfulDeleteAutoscaler"), 1);
 }
 
-static void test_an_older_server(void **state)
+static void test_older_api_version_is_used(void **state)
 {
     struct story *story = *state;
 
@@ -249,7 +249,7 @@ static void test_an_older_server(void **state)
 }
 
 /* The job runs without an autoscaler, and one event says why. */
-static void test_a_server_without(void **state)
+static void test_missing_api_is_reported_once(void **state)
 {
     struct story *story = *state;
 
@@ -257,12 +257,12 @@ static void test_a_server_without(void **state)
     submit(story, "Always");
     assert_true(training_condition_is_true(status_of(story), TRAINING_RUNNING));
     edit(story, "{'spec': {'pytorchReplicaSpecs': {'Worker': {'replicas': 2}}}}");
-    assert_int_equal(told(story, "AutoscalersMissing"), 1);
+    assert_int_equal(count_events(story, "AutoscalersMissing"), 1);
     assert_int_equal(story->calls, 2);
 }
 
 /* The rejection may end, for example by a new role. So the operator tries again. */
-static void test_a_server_that_refuses(void **state)
+static void test_rejected_autoscaler_is_retried(void **state)
 {
     struct story *story = *state;
 
@@ -270,21 +270,21 @@ static void test_a_server_that_refuses(void **state)
     submit(story, "Always");
     assert_true(training_condition_is_true(status_of(story), TRAINING_RUNNING));
     assert_null(story->present);
-    assert_int_equal(told(story, "FailedAutoscaler"), 1);
+    assert_int_equal(count_events(story, "FailedAutoscaler"), 1);
     story->refuses = false;
     edit(story, "{'metadata': {'labels': {'a': 'b'}}}");
     assert_non_null(story->present);
-    assert_int_equal(told(story, "FailedAutoscaler"), 1);
+    assert_int_equal(count_events(story, "FailedAutoscaler"), 1);
 }
 
-static void test_a_name_that_is_taken(void **state)
+static void test_autoscaler_of_another_owner_is_kept(void **state)
 {
     struct story *story = *state;
 
     story->present =
         read_json(story->arena, "{'metadata': {'name': 'net', 'uid': 'theirs'}, 'spec': {}}");
     submit(story, "Always");
-    assert_int_equal(told(story, "FailedAutoscaler"), 1);
+    assert_int_equal(count_events(story, "FailedAutoscaler"), 1);
     edit(story, "{'spec': {'runPolicy': {'suspend': true}}}");
     assert_non_null(story->present);
     assert_int_equal(story->writes, 0);
@@ -293,12 +293,12 @@ static void test_a_name_that_is_taken(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_life, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_the_end_of_the_job, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_an_older_server, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_server_without, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_server_that_refuses, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_name_that_is_taken, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_autoscaler_follows_the_job, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_finished_job_deletes_its_autoscaler, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_older_api_version_is_used, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_missing_api_is_reported_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_rejected_autoscaler_is_retried, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_autoscaler_of_another_owner_is_kept, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

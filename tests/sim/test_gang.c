@@ -167,8 +167,8 @@ static size_t count(struct kube_informer *informer)
 
 /* Returns the number of events about the job with this reason and message. `message` may be a
  * prefix. */
-static int64_t times_told(struct story *story, const char *job, const char *reason,
-                          const char *message)
+static int64_t count_events(struct story *story, const char *job, const char *reason,
+                            const char *message)
 {
     struct kube_object *event;
     int64_t times = 0;
@@ -184,7 +184,7 @@ static int64_t times_told(struct story *story, const char *job, const char *reas
     return times;
 }
 
-static void test_one_group_at_a_time(void **state)
+static void test_volcano_admits_one_group_at_a_time(void **state)
 {
     struct story *story = *state;
 
@@ -197,13 +197,13 @@ static void test_one_group_at_a_time(void **state)
     assert_int_equal(count(story->groups), 0);
     assert_int_equal(story->pods_made, 0);
     assert_null(json_get(status_of(story, "first"), "startTime"));
-    assert_int_equal(times_told(story, "first", "WaitingForPodGroup", "phase is Pending"), 1);
+    assert_int_equal(count_events(story, "first", "WaitingForPodGroup", "phase is Pending"), 1);
 
     /* While a group waits, the job is not written, whatever else changes. */
     size_t writes = story->job_writes;
     sim_loop_run_for(story->cluster.loop, 60 * MINUTE_MS);
     assert_int_equal(story->job_writes, writes);
-    assert_int_equal(times_told(story, "first", "WaitingForPodGroup", ""), 2);
+    assert_int_equal(count_events(story, "first", "WaitingForPodGroup", ""), 2);
 
     /* The groups run one after the other: the end of the first makes room for the second. */
     sim_volcano_set_room(story->volcano, 1);
@@ -214,17 +214,17 @@ static void test_one_group_at_a_time(void **state)
     assert_int_equal(story->pods_made, 4);
     assert_int_equal(story->groups_made, 2);
     assert_int_equal(count(story->volcano_groups), 0);
-    assert_int_equal(times_told(story, "second", "SuccessfulCreatePodGroup", "PodGroup: second"),
+    assert_int_equal(count_events(story, "second", "SuccessfulCreatePodGroup", "PodGroup: second"),
                      1);
     assert_int_equal(
-        times_told(story, "second", "SuccessfulDeletePodGroup", "Deleted PodGroup: second"), 1);
-    assert_int_equal(
-        times_told(story, "second", "JobTerminated", "Job has been terminated. Deleting PodGroup"),
-        1);
-    assert_int_equal(times_told(story, "second", "SetPodTemplateSchedulerName", "Another"), 1);
+        count_events(story, "second", "SuccessfulDeletePodGroup", "Deleted PodGroup: second"), 1);
+    assert_int_equal(count_events(story, "second", "JobTerminated",
+                                  "Job has been terminated. Deleting PodGroup"),
+                     1);
+    assert_int_equal(count_events(story, "second", "SetPodTemplateSchedulerName", "Another"), 1);
 }
 
-static void test_a_server_without_groups(void **state)
+static void test_missing_pod_group_resource_is_reported(void **state)
 {
     struct story *story = *state;
 
@@ -233,11 +233,12 @@ static void test_a_server_without_groups(void **state)
     submit(story, "mnist");
     sim_loop_run_for(story->cluster.loop, 10 * MINUTE_MS);
     assert_int_equal(story->pods_made, 0);
-    assert_int_equal(times_told(story, "mnist", "PodGroupsMissing",
-                                "but the server does not know podgroups.scheduling.x-k8s.io "
-                                "(v1alpha1); install them with the scheduler, or run the operator "
-                                "without a gang scheduler"),
-                     1);
+    assert_int_equal(
+        count_events(story, "mnist", "PodGroupsMissing",
+                     "but the server does not know podgroups.scheduling.x-k8s.io "
+                     "(v1alpha1); install them with the scheduler, or run the operator "
+                     "without a gang scheduler"),
+        1);
     /* PodGroups are served from now on. */
     story->no_groups = false;
     sim_loop_run_for(story->cluster.loop, 2 * MINUTE_MS);
@@ -245,10 +246,10 @@ static void test_a_server_without_groups(void **state)
     assert_int_equal(story->groups_made, 1);
     /* The event is for a server that answered 404. A server that does not answer is waited for
      * without an event. */
-    assert_int_equal(times_told(story, "mnist", "PodGroupsMissing", ""), 1);
+    assert_int_equal(count_events(story, "mnist", "PodGroupsMissing", ""), 1);
 }
 
-static void test_a_group_of_the_name_of_a_stranger(void **state)
+static void test_pod_group_of_another_owner_is_reported(void **state)
 {
     struct story *story = *state;
     struct kube_delete_options options = {.grace_period_seconds = -1};
@@ -260,10 +261,11 @@ static void test_a_group_of_the_name_of_a_stranger(void **state)
     submit(story, "mnist");
     sim_loop_run_for(story->cluster.loop, 10 * MINUTE_MS);
     assert_int_equal(story->pods_made + count(story->services), 0);
-    assert_int_equal(times_told(story, "mnist", "FailedCreatePodGroup",
-                                "Error creating: PodGroup \"mnist\" exists and does not belong to "
-                                "this job; delete it, or give the job another name"),
-                     1);
+    assert_int_equal(
+        count_events(story, "mnist", "FailedCreatePodGroup",
+                     "Error creating: PodGroup \"mnist\" exists and does not belong to "
+                     "this job; delete it, or give the job another name"),
+        1);
     kube_delete(story->cluster.client, &KUBE_PODGROUPS, "default", "mnist", &options,
                 sim_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, 2 * MINUTE_MS);
@@ -271,7 +273,7 @@ static void test_a_group_of_the_name_of_a_stranger(void **state)
 }
 
 /* A group that another operator created without labels is found by its owner. */
-static void test_a_group_without_labels(void **state)
+static void test_pod_group_without_labels_is_adopted(void **state)
 {
     struct story *story = *state;
     struct json *group = kube_object_make(story->arena, &KUBE_PODGROUPS, "default", "mnist");
@@ -297,7 +299,7 @@ static void test_a_group_without_labels(void **state)
 }
 
 /* The controller remembers that a pod was a member, so its replacement is a member, too. */
-static void test_a_replaced_member(void **state)
+static void test_replacement_of_a_member_joins_the_group(void **state)
 {
     static const char *const schedulers[] = {"volcano", PLUGINS};
     struct story *story = *state;
@@ -329,7 +331,7 @@ static void test_a_replaced_member(void **state)
 
 /* The operator restarts without the option while a job runs. The replacement of a member is still a
  * member, until the job is suspended and resumed. */
-static void test_an_operator_without_the_option(void **state)
+static void test_replacement_joins_the_group_without_the_option(void **state)
 {
     struct story *story = *state;
     struct kube_delete_options options = {.grace_period_seconds = 0};
@@ -343,7 +345,7 @@ static void test_an_operator_without_the_option(void **state)
     start_operator(story, story->cluster.transport, NULL);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     assert_int_equal(
-        times_told(story, "kept", "GangSchedulerChanged", "new pods join the PodGroup"), 1);
+        count_events(story, "kept", "GangSchedulerChanged", "new pods join the PodGroup"), 1);
     kube_delete(story->cluster.client, &KUBE_PODS, "default", "kept-ps-1", &options,
                 sim_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
@@ -353,7 +355,7 @@ static void test_an_operator_without_the_option(void **state)
     assert_string_equal(json_get_string(json_get(pod->json, "spec"), "schedulerName", ""), PLUGINS);
 }
 
-static void test_lost_answers(void **state)
+static void test_lost_answers_create_no_duplicates(void **state)
 {
     static const struct fault_rates rates = {.lose = 500};
     struct story *story = *state;
@@ -371,7 +373,7 @@ static void test_lost_answers(void **state)
     http_transport_free(faulty);
 }
 
-static void test_a_new_operator_takes_over(void **state)
+static void test_restarted_operator_continues(void **state)
 {
     struct story *story = *state;
 
@@ -392,14 +394,18 @@ static void test_a_new_operator_takes_over(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_one_group_at_a_time, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_server_without_groups, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_group_of_the_name_of_a_stranger, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_group_without_labels, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_replaced_member, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_an_operator_without_the_option, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_lost_answers, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_new_operator_takes_over, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_volcano_admits_one_group_at_a_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_missing_pod_group_resource_is_reported, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_pod_group_of_another_owner_is_reported, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_pod_group_without_labels_is_adopted, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_replacement_of_a_member_joins_the_group, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_replacement_joins_the_group_without_the_option, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_lost_answers_create_no_duplicates, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_restarted_operator_continues, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,7 +98,7 @@ static struct group *group_of(struct run *run, const struct kube_object *pod)
     return NULL;
 }
 
-static bool is_any(const struct kube_object *pod)
+static bool matches_any(const struct kube_object *pod)
 {
     return true;
 }
@@ -123,7 +123,7 @@ static size_t count_members(struct run *run, const struct group *group,
     return count;
 }
 
-static void ignore(void *context, struct json *object, const struct err *err)
+static void ignore_answer(void *context, struct json *object, const struct err *err)
 {
 }
 
@@ -138,7 +138,7 @@ static void check_room(struct run *run, const char *node)
     check(run, cpus <= CPUS, "%s has %d pods of one cpu each, and %d cpus", node, cpus, CPUS);
 }
 
-static void see_pod(void *context, struct kube_object *old, struct kube_object *new_)
+static void on_pod(void *context, struct kube_object *old, struct kube_object *new_)
 {
     struct run *run = context;
     const struct group *group = group_of(run, new_ ? new_ : old);
@@ -152,14 +152,14 @@ static void see_pod(void *context, struct kube_object *old, struct kube_object *
     check_room(run, node_of(new_));
     /* With deletions, the scheduler may still count members that have just been deleted. */
     if (group && !run->deletes)
-        check(run, count_members(run, group, is_any) >= group->min_member,
-              "%s begins with %zu of %zu members", group->name, count_members(run, group, is_any),
-              group->min_member);
+        check(run, count_members(run, group, matches_any) >= group->min_member,
+              "%s begins with %zu of %zu members", group->name,
+              count_members(run, group, matches_any), group->min_member);
 }
 
 /* A scheduler may die between two bindings; the next scheduler binds the rest. No other pod can
  * take the room in between, so the rest is bound as soon as the new scheduler has its cache. */
-static void check_whole(struct run *run, struct group *group)
+static void check_partial_group(struct run *run, struct group *group)
 {
     size_t bound = count_members(run, group, is_bound);
     int64_t now_ms = loop_now_ms(run->cluster.loop);
@@ -173,11 +173,11 @@ static void check_whole(struct run *run, struct group *group)
               group->min_member, now_ms - group->partial_ms);
 }
 
-static void see_group(void *context, struct kube_object *old, struct kube_object *new_)
+static void on_group(void *context, struct kube_object *old, struct kube_object *new_)
 {
 }
 
-/* ---- Nodes, and who owns the pods ------------------------------------------------------------ */
+/* ---- Nodes and the owner of the pods --------------------------------------------------------- */
 
 static void make_pod(struct run *run, const char *name, const char *group, bool important)
 {
@@ -193,7 +193,7 @@ static void make_pod(struct run *run, const char *name, const char *group, bool 
         json_set_string(arena, spec, "priorityClassName", "system-cluster-critical");
     if (group)
         kube_meta_set_label(arena, pod, SCHEDULER_GANG_LABEL, group);
-    kube_create(run->cluster.client, &KUBE_PODS, "default", pod, ignore, NULL);
+    kube_create(run->cluster.client, &KUBE_PODS, "default", pod, ignore_answer, NULL);
 }
 
 static void report(struct run *run, const struct kube_object *pod, const char *phase)
@@ -202,8 +202,8 @@ static void report(struct run *run, const struct kube_object *pod, const char *p
     struct json *patch = json_object(arena);
     json_set_string(arena, json_ensure_object(arena, patch, "metadata"), "uid", pod->uid);
     json_set_string(arena, json_ensure_object(arena, patch, "status"), "phase", phase);
-    kube_patch(run->cluster.client, &KUBE_PODS, "default", pod->name, "status", patch, ignore,
-               NULL);
+    kube_patch(run->cluster.client, &KUBE_PODS, "default", pod->name, "status", patch,
+               ignore_answer, NULL);
 }
 
 /* Creates missing members, a few at a time. */
@@ -233,14 +233,14 @@ static void make_singles(struct run *run)
     }
 }
 
-static void on_life(struct loop_timer *timer)
+static void on_tick(struct loop_timer *timer)
 {
     struct run *run = CONTAINER_OF(timer, struct run, life);
     struct kube_object *pod;
     make_members(run);
     make_singles(run);
     for (size_t i = 0; i < GROUPS; i++)
-        check_whole(run, &run->groups[i]);
+        check_partial_group(run, &run->groups[i]);
     for (size_t i = 0; i < GROUPS; i++)
         run->groups[i].has_run |=
             count_members(run, &run->groups[i], has_begun) >= run->groups[i].min_member;
@@ -251,7 +251,8 @@ static void on_life(struct loop_timer *timer)
             continue;
         if (kube_meta_is_deleting(pod->json)) {
             struct kube_delete_options now = {.grace_period_seconds = 0, .uid = pod->uid};
-            kube_delete(run->cluster.client, &KUBE_PODS, "default", pod->name, &now, ignore, NULL);
+            kube_delete(run->cluster.client, &KUBE_PODS, "default", pod->name, &now, ignore_answer,
+                        NULL);
             continue;
         }
         if (!str_eq(phase_of(pod), "Running"))
@@ -262,7 +263,7 @@ static void on_life(struct loop_timer *timer)
     loop_timer_start(timer, LIFE_MS);
 }
 
-/* ---- Trouble --------------------------------------------------------------------------------- */
+/* ---- Faults ---------------------------------------------------------------------------------- */
 
 static void kill_scheduler(struct run *run)
 {
@@ -270,7 +271,7 @@ static void kill_scheduler(struct run *run)
     run->cluster.controllers = engine_controllers_new(run->cluster.loop, run->faulty, SERVED_KINDS);
 }
 
-static void delete_one(struct run *run)
+static void delete_random_member(struct run *run)
 {
     const struct kube_object *pod;
     struct kube_delete_options options = {.grace_period_seconds = 0};
@@ -278,32 +279,33 @@ static void delete_one(struct run *run)
         if (!group_of(run, pod) || has_ended(pod) || rand_below(run->cluster.rand, 8) > 0)
             continue;
         options.uid = pod->uid;
-        kube_delete(run->cluster.client, &KUBE_PODS, "default", pod->name, &options, ignore, NULL);
+        kube_delete(run->cluster.client, &KUBE_PODS, "default", pod->name, &options, ignore_answer,
+                    NULL);
         return;
     }
 }
 
 /* Half of the delays are milliseconds, so that faults also happen while the scheduler decides. */
-static void on_trouble(struct loop_timer *timer)
+static void on_fault(struct loop_timer *timer)
 {
     struct run *run = CONTAINER_OF(timer, struct run, trouble);
     struct rand *rand = run->cluster.rand;
     if (run->deletes && rand_below(rand, 2))
-        delete_one(run);
+        delete_random_member(run);
     else
         kill_scheduler(run);
     loop_timer_start(timer, 1 + (int64_t)rand_below(rand, rand_below(rand, 2) ? 30 : 3000));
 }
 
-/* ---- ----------------------------------------------------------------------------------------- */
+/* ---- Setup ----------------------------------------------------------------------------------- */
 
-static void make_world(struct run *run)
+static void make_nodes(struct run *run)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_client *client = run->cluster.client;
     struct json *cordon = json_object(arena);
     json_set_bool(arena, json_ensure_object(arena, cordon, "spec"), "unschedulable", true);
-    kube_patch(client, &KUBE_NODES, NULL, "sim-node", NULL, cordon, ignore, NULL);
+    kube_patch(client, &KUBE_NODES, NULL, "sim-node", NULL, cordon, ignore_answer, NULL);
     /* The new scheduler has never seen this node schedulable. */
     sim_loop_run_for(run->cluster.loop, 1000);
     kill_scheduler(run);
@@ -316,7 +318,7 @@ static void make_world(struct run *run)
         json_set_string(arena, ready, "type", "Ready");
         json_set_string(arena, ready, "status", "True");
         json_append(json_ensure_array(arena, status, "conditions"), ready);
-        kube_create(client, &KUBE_NODES, NULL, node, ignore, NULL);
+        kube_create(client, &KUBE_NODES, NULL, node, ignore_answer, NULL);
     }
     for (size_t i = 0; i < GROUPS; i++) {
         struct group *group = &run->groups[i];
@@ -327,7 +329,7 @@ static void make_world(struct run *run)
         struct json *object = kube_object_make(arena, &KUBE_PODGROUPS, "default", group->name);
         json_set_int(arena, json_ensure_object(arena, object, "spec"), "minMember",
                      (int64_t)group->min_member);
-        kube_create(client, &KUBE_PODGROUPS, "default", object, ignore, NULL);
+        kube_create(client, &KUBE_PODGROUPS, "default", object, ignore_answer, NULL);
     }
 }
 
@@ -365,12 +367,12 @@ static void run_seed(uint64_t seed)
     struct sim_cluster *cluster = &run.cluster;
     sim_cluster_init(cluster, seed);
     run.faulty = fault_transport_new(cluster->loop, cluster->transport, cluster->rand, &rates);
-    run.pods = kube_informer_new(cluster->client, &KUBE_PODS, NULL, NULL, see_pod, &run);
+    run.pods = kube_informer_new(cluster->client, &KUBE_PODS, NULL, NULL, on_pod, &run);
     run.pod_groups =
-        kube_informer_new(cluster->client, &KUBE_PODGROUPS, NULL, NULL, see_group, &run);
-    make_world(&run);
-    loop_timer_init(cluster->loop, &run.trouble, on_trouble);
-    loop_timer_init(cluster->loop, &run.life, on_life);
+        kube_informer_new(cluster->client, &KUBE_PODGROUPS, NULL, NULL, on_group, &run);
+    make_nodes(&run);
+    loop_timer_init(cluster->loop, &run.trouble, on_fault);
+    loop_timer_init(cluster->loop, &run.life, on_tick);
     loop_timer_start(&run.trouble, 100);
     loop_timer_start(&run.life, LIFE_MS);
     for (int64_t waited = 0; !is_over(&run); waited += SLICE_MS) {
@@ -391,13 +393,13 @@ static void run_seed(uint64_t seed)
     sim_cluster_release(cluster);
 }
 
-static void test_gangs(void **state)
+static void test_groups_under_faults(void **state)
 {
     sim_seeds_run(sim_seeds_scaled(SEEDS_DEFAULT), run_seed);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_gangs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_groups_under_faults)};
     return cmocka_run_group_tests_name("sim_gang_faults", tests, NULL, NULL);
 }

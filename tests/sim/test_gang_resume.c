@@ -20,8 +20,8 @@
 
 enum { SEED = 1, SETTLED_MS = 5000 };
 
-static void create(struct sim_cluster *cluster, const struct kube_resource *resource,
-                   const char *namespace_, const char *text)
+static void create_object(struct sim_cluster *cluster, const struct kube_resource *resource,
+                          const char *namespace_, const char *text)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     kube_create(cluster->client, resource, namespace_, read_json(arena, text), sim_must_succeed,
@@ -33,29 +33,29 @@ static void make_pod(struct sim_cluster *cluster, const char *group, const char 
                      const char *node)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    create(cluster, &KUBE_PODS, "default",
-           arena_printf(arena,
-                        "{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': '%s-%s',"
-                        " 'labels': {'" SCHEDULER_GANG_LABEL "': '%s'}}, 'spec': {%s%s%s"
-                        " 'containers': [{'name': 'm', 'image': 'i',"
-                        " 'resources': {'requests': {'cpu': '1'}}}]}}",
-                        group, name, group, node ? "'nodeName': '" : "", node ? node : "",
-                        node ? "'," : ""));
+    create_object(cluster, &KUBE_PODS, "default",
+                  arena_printf(arena,
+                               "{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': '%s-%s',"
+                               " 'labels': {'" SCHEDULER_GANG_LABEL "': '%s'}}, 'spec': {%s%s%s"
+                               " 'containers': [{'name': 'm', 'image': 'i',"
+                               " 'resources': {'requests': {'cpu': '1'}}}]}}",
+                               group, name, group, node ? "'nodeName': '" : "", node ? node : "",
+                               node ? "'," : ""));
 }
 
 static void make_group(struct sim_cluster *cluster, const char *name, int min_member)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    create(cluster, &KUBE_PODGROUPS, "default",
-           arena_printf(arena,
-                        "{'apiVersion': 'scheduling.x-k8s.io/v1alpha1', 'kind': 'PodGroup',"
-                        " 'metadata': {'name': '%s'}, 'spec': {'minMember': %d}}",
-                        name, min_member));
+    create_object(cluster, &KUBE_PODGROUPS, "default",
+                  arena_printf(arena,
+                               "{'apiVersion': 'scheduling.x-k8s.io/v1alpha1', 'kind': 'PodGroup',"
+                               " 'metadata': {'name': '%s'}, 'spec': {'minMember': %d}}",
+                               name, min_member));
     make_pod(cluster, name, "bound", "n");
     make_pod(cluster, name, "waiting", NULL);
 }
 
-static void hear_nothing(void *context, struct kube_object *old, struct kube_object *new_)
+static void ignore_change(void *context, struct kube_object *old, struct kube_object *new_)
 {
 }
 
@@ -68,23 +68,23 @@ static const char *node_of(struct kube_informer *pods, const char *name)
 
 /* There is room for one of the two waiting pods. Group `half` needs one more member, `whole` does
  * not. */
-static void check(const char *half, const char *whole)
+static void check_group_is_completed_first(const char *half, const char *whole)
 {
     struct sim_cluster cluster;
     sim_cluster_init(&cluster, SEED);
     sim_loop_run_for(cluster.loop, SETTLED_MS);
     cluster.controllers = engine_controllers_free(cluster.controllers);
-    create(&cluster, &KUBE_NODES, NULL,
-           "{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'n'}, 'status':"
-           " {'allocatable': {'cpu': '3', 'pods': '10'},"
-           " 'conditions': [{'type': 'Ready', 'status': 'True'}]}}");
+    create_object(&cluster, &KUBE_NODES, NULL,
+                  "{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'n'}, 'status':"
+                  " {'allocatable': {'cpu': '3', 'pods': '10'},"
+                  " 'conditions': [{'type': 'Ready', 'status': 'True'}]}}");
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *cordon = read_json(arena, "{'spec': {'unschedulable': true}}");
     kube_patch(cluster.client, &KUBE_NODES, NULL, "sim-node", NULL, cordon, sim_must_succeed, NULL);
     make_group(&cluster, half, 2);
     make_group(&cluster, whole, 1);
     struct kube_informer *pods =
-        kube_informer_new(cluster.client, &KUBE_PODS, NULL, NULL, hear_nothing, NULL);
+        kube_informer_new(cluster.client, &KUBE_PODS, NULL, NULL, ignore_change, NULL);
     cluster.controllers = engine_controllers_new(cluster.loop, cluster.transport, SERVED_KINDS);
     sim_loop_run_for(cluster.loop, SETTLED_MS);
     assert_string_equal(node_of(pods, arena_printf(arena, "%s-waiting", half)), "n");
@@ -93,14 +93,14 @@ static void check(const char *half, const char *whole)
     sim_cluster_release(&cluster);
 }
 
-static void what_was_begun_is_ended_first(void **state)
+static void partially_bound_group_is_completed_first(void **state)
 {
-    check("a", "b");
-    check("b", "a"); /* in the other order of names */
+    check_group_is_completed_first("a", "b");
+    check_group_is_completed_first("b", "a"); /* in the other order of names */
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_was_begun_is_ended_first)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(partially_bound_group_is_completed_first)};
     return cmocka_run_group_tests_name("sim_gang_resume", tests, NULL, NULL);
 }

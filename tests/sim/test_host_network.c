@@ -31,7 +31,7 @@ static const char *ports_of(struct story *story, const char *name)
 
 /* Two jobs on the host network of one node, and an operator that restarts: four ports, four
  * pods. */
-static void test_host_network(void **state)
+static void test_ports_survive_an_operator_restart(void **state)
 {
     static const char spec[] =
         "{'tfReplicaSpecs': {'PS': {'replicas': 2, 'template': {'spec': {'hostNetwork': true, "
@@ -63,7 +63,7 @@ static void test_host_network(void **state)
 }
 
 /* The ports of a job that has ended are given to another job. */
-static void test_host_ports_that_run_out(void **state)
+static void test_job_waits_for_free_host_ports(void **state)
 {
     static const char spec[] =
         "{'tfReplicaSpecs': {'Worker': {'replicas': 2, 'template': {'spec': {'hostNetwork': true, "
@@ -83,10 +83,10 @@ static void test_host_ports_that_run_out(void **state)
     assert_int_equal(story->pods_made, 2);
     sim_loop_run_for(story->cluster.loop, 5 * MINUTE_MS);
     assert_int_equal(story->pods_made, 6);
-    assert_true(story_was_told(story, "Warning", "HostPortsExhausted",
-                               "2 replicas with hostNetwork wait for free ports: too few of the "
-                               "ports 7000-7002 are free; the replicas start when other jobs end, "
-                               "or when the operator is started with a larger --host-port-range"));
+    assert_true(story_has_event(story, "Warning", "HostPortsExhausted",
+                                "2 replicas with hostNetwork wait for free ports: too few of the "
+                                "ports 7000-7002 are free; the replicas start when other jobs end, "
+                                "or when the operator is started with a larger --host-port-range"));
     story->controller = training_controller_free(story->controller);
     host_ports_free(ports);
 }
@@ -96,7 +96,7 @@ static void test_host_ports_that_run_out(void **state)
     "'image': 'simulated'}]}}"
 
 /* The controllers of one process share the ports, also ports that were given before it started. */
-static void test_host_ports_of_two_kinds(void **state)
+static void test_job_kinds_share_the_host_ports(void **state)
 {
     struct story *story = *state;
     struct host_ports *ports = host_ports_new(7000, 7003);
@@ -148,7 +148,7 @@ static void test_host_ports_of_two_kinds(void **state)
 
 /* A kind without an installed definition never syncs. The other kinds must not wait for it
  * forever. */
-static void test_host_ports_without_one_kind(void **state)
+static void test_missing_kind_does_not_block_host_ports(void **state)
 {
     struct story *story = *state;
     struct host_ports *ports = host_ports_new(7000, 7003);
@@ -173,10 +173,12 @@ static void test_host_ports_without_one_kind(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_host_network, setup, story_teardown),
-        cmocka_unit_test_setup_teardown(test_host_ports_that_run_out, setup, story_teardown),
-        cmocka_unit_test_setup_teardown(test_host_ports_of_two_kinds, setup, story_teardown),
-        cmocka_unit_test_setup_teardown(test_host_ports_without_one_kind, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_ports_survive_an_operator_restart, setup,
+                                        story_teardown),
+        cmocka_unit_test_setup_teardown(test_job_waits_for_free_host_ports, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_job_kinds_share_the_host_ports, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_missing_kind_does_not_block_host_ports, setup,
+                                        story_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,7 +75,7 @@ static int64_t wait_for_pods(struct story *story, const char *old_uid)
     }
 }
 
-static int64_t one_round(struct story *story, int64_t life_ms, int64_t pause_ms)
+static int64_t recreate_job(struct story *story, int64_t life_ms, int64_t pause_ms)
 {
     story_submit(story, JOB);
     sim_loop_run_for(story->cluster.loop, life_ms);
@@ -91,7 +91,7 @@ static int64_t one_round(struct story *story, int64_t life_ms, int64_t pause_ms)
     return late_ms;
 }
 
-static void test_made_again(void **state)
+static void test_recreated_job_gets_its_pods_soon(void **state)
 {
     static const int64_t lives_ms[] = {0, 1, 2, 5, 10, 20, 50, 200, 1000, 20000};
     static const int64_t pauses_ms[] = {0, 0, 1, 5, 20, 100};
@@ -100,7 +100,7 @@ static void test_made_again(void **state)
     for (size_t i = 0; i < ROUNDS; i++) {
         int64_t life_ms = lives_ms[i % ARRAY_SIZE(lives_ms)];
         int64_t pause_ms = pauses_ms[i / ARRAY_SIZE(lives_ms) % ARRAY_SIZE(pauses_ms)];
-        int64_t late_ms = one_round(story, life_ms, pause_ms);
+        int64_t late_ms = recreate_job(story, life_ms, pause_ms);
 
         if (late_ms > SOON_MS)
             fail_msg("deleted after %" PRId64 " ms, made again after %" PRId64
@@ -112,7 +112,8 @@ static void test_made_again(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_made_again, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_recreated_job_gets_its_pods_soon, setup,
+                                        story_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,7 +80,7 @@ static void audit_new_pod(struct run *run, const struct sight *made)
               "%s has %" PRId64 " pods", made->job, active);
 }
 
-static void see_job(void *context, struct kube_object *old, struct kube_object *new_)
+static void on_job(void *context, struct kube_object *old, struct kube_object *new_)
 {
     if (new_)
         check((struct run *)context,
@@ -89,7 +89,7 @@ static void see_job(void *context, struct kube_object *old, struct kube_object *
               "%s is complete and failed", new_->name);
 }
 
-static void see_pod(void *context, struct kube_object *old, struct kube_object *new_)
+static void on_pod(void *context, struct kube_object *old, struct kube_object *new_)
 {
     struct run *run = context;
     const struct kube_object *pod = new_ ? new_ : old;
@@ -134,9 +134,9 @@ static void audit_end(struct run *run, const struct kube_object *job)
           json_get_int(status, "failed", 0), failed);
 }
 
-/* ---- Trouble --------------------------------------------------------------------------------- */
+/* ---- Faults ---------------------------------------------------------------------------------- */
 
-static void on_trouble(struct loop_timer *timer)
+static void on_fault(struct loop_timer *timer)
 {
     struct run *run = CONTAINER_OF(timer, struct run, trouble);
     struct sim_cluster *cluster = &run->cluster;
@@ -145,12 +145,12 @@ static void on_trouble(struct loop_timer *timer)
         cluster->controllers =
             engine_controllers_new(cluster->loop, cluster->transport, SERVED_KINDS);
     } else {
-        sim_node_hurt_one(cluster->node);
+        sim_node_disturb_one_pod(cluster->node);
     }
     loop_timer_start(timer, 1 + (int64_t)rand_below(cluster->rand, 5000));
 }
 
-static void ignore(void *context, struct json *object, const struct err *err)
+static void must_succeed(void *context, struct json *object, const struct err *err)
 {
     if (err)
         fail_msg("%s", err->message);
@@ -171,7 +171,7 @@ static void make_job(struct run *run, int number)
         indexed ? "Indexed" : "NonIndexed");
     struct json *job;
     assert_int_equal(json_parse(arena, text, strlen(text), NULL, &job, NULL), 0);
-    kube_create(run->cluster.client, &KUBE_JOBS, "default", job, ignore, NULL);
+    kube_create(run->cluster.client, &KUBE_JOBS, "default", job, must_succeed, NULL);
 }
 
 static size_t count_ended(struct run *run)
@@ -191,11 +191,11 @@ static void run_seed(uint64_t seed)
     int64_t waited = 0;
     sim_cluster_init(cluster, seed);
     map_init(&run.sights);
-    run.jobs = kube_informer_new(cluster->client, &KUBE_JOBS, NULL, NULL, see_job, &run);
-    run.pods = kube_informer_new(cluster->client, &KUBE_PODS, NULL, NULL, see_pod, &run);
+    run.jobs = kube_informer_new(cluster->client, &KUBE_JOBS, NULL, NULL, on_job, &run);
+    run.pods = kube_informer_new(cluster->client, &KUBE_PODS, NULL, NULL, on_pod, &run);
     for (int i = 0; i < JOBS; i++)
         make_job(&run, i);
-    loop_timer_init(cluster->loop, &run.trouble, on_trouble);
+    loop_timer_init(cluster->loop, &run.trouble, on_fault);
     loop_timer_start(&run.trouble, 500);
     while (count_ended(&run) < JOBS) {
         sim_loop_run_for(cluster->loop, SLICE_MS);
@@ -215,7 +215,7 @@ static void run_seed(uint64_t seed)
         snprintf(name, sizeof(name), "job-%d", i);
         struct kube_delete_options options = {.grace_period_seconds = -1,
                                               .propagation = "Background"};
-        kube_delete(cluster->client, &KUBE_JOBS, "default", name, &options, ignore, NULL);
+        kube_delete(cluster->client, &KUBE_JOBS, "default", name, &options, must_succeed, NULL);
     }
     sim_loop_run_for(cluster->loop, SLICE_MS);
     size_t none = 0;
@@ -231,13 +231,13 @@ static void run_seed(uint64_t seed)
     sim_cluster_release(cluster);
 }
 
-static void test_jobs(void **state)
+static void test_jobs_end_under_faults(void **state)
 {
     sim_seeds_run(sim_seeds_scaled(SEEDS_DEFAULT), run_seed);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_jobs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_jobs_end_under_faults)};
     return cmocka_run_group_tests_name("sim_job_controller", tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static void on_resigned(void *context)
     ((struct candidate *)context)->resigned = true;
 }
 
-static void live(struct candidate *candidate)
+static void start_candidate(struct candidate *candidate)
 {
     static const struct kube_leader_listener LISTENER = {on_lead, on_lose, on_leader_message};
     char identity[32];
@@ -89,7 +89,7 @@ static void live(struct candidate *candidate)
 }
 
 /* Like kill -9: the candidate's memory is lost, but a call that it has sent may still arrive. */
-static void die(struct candidate *candidate)
+static void kill_candidate(struct candidate *candidate)
 {
     candidate->leader = kube_leader_free(candidate->leader);
     candidate->leads = false;
@@ -101,13 +101,13 @@ static void set_faults(struct candidate *candidate, unsigned refuse, unsigned lo
     fault_transport_set(candidate->transport, &rates);
 }
 
-static void make_trouble(struct run *run)
+static void cause_fault(struct run *run)
 {
     struct candidate *candidate = &run->candidates[rand_below(run->cluster.rand, CANDIDATES)];
     switch (rand_below(run->cluster.rand, 6)) {
     case 0:
         if (candidate->leader)
-            die(candidate);
+            kill_candidate(candidate);
         break;
     case 1:
         if (candidate->leader && !candidate->resigned) {
@@ -115,7 +115,7 @@ static void make_trouble(struct run *run)
             kube_leader_resign(candidate->leader, on_resigned);
             sim_loop_run_for(run->cluster.loop, 40 * 1000);
             check(run, candidate->resigned, "resigning does not end");
-            die(candidate);
+            kill_candidate(candidate);
         }
         break;
     case 2:
@@ -130,11 +130,11 @@ static void make_trouble(struct run *run)
     default:
         set_faults(candidate, 0, 0);
         if (!candidate->leader)
-            live(candidate);
+            start_candidate(candidate);
     }
 }
 
-static int leaders(const struct run *run)
+static int count_leaders(const struct run *run)
 {
     int count = 0;
     for (int i = 0; i < CANDIDATES; i++)
@@ -142,7 +142,7 @@ static int leaders(const struct run *run)
     return count;
 }
 
-static void init(struct run *run, uint64_t seed)
+static void run_init(struct run *run, uint64_t seed)
 {
     *run = (struct run){.seed = seed};
     sim_cluster_init(&run->cluster, seed);
@@ -153,11 +153,11 @@ static void init(struct run *run, uint64_t seed)
         candidate->number = i;
         candidate->transport = fault_transport_new(run->cluster.loop, run->cluster.transport,
                                                    run->cluster.rand, &none);
-        live(candidate);
+        start_candidate(candidate);
     }
 }
 
-static void release(struct run *run)
+static void run_release(struct run *run)
 {
     for (int i = 0; i < CANDIDATES; i++) {
         kube_leader_free(run->candidates[i].leader);
@@ -166,33 +166,33 @@ static void release(struct run *run)
     sim_cluster_release(&run->cluster);
 }
 
-static void live_through(uint64_t seed)
+static void run_seed(uint64_t seed)
 {
     struct run run;
-    init(&run, seed);
+    run_init(&run, seed);
     sim_loop_run_for(run.cluster.loop, 10 * 1000);
-    check(&run, leaders(&run) == 1, "no candidate leads before any fault");
+    check(&run, count_leaders(&run) == 1, "no candidate leads before any fault");
     for (int i = 0; i < TROUBLES; i++) {
-        make_trouble(&run);
+        cause_fault(&run);
         sim_loop_run_for(run.cluster.loop, (int64_t)rand_below(run.cluster.rand, 20 * 1000));
     }
     for (int i = 0; i < CANDIDATES; i++) {
         set_faults(&run.candidates[i], 0, 0);
         if (!run.candidates[i].leader)
-            live(&run.candidates[i]);
+            start_candidate(&run.candidates[i]);
     }
     sim_loop_run_for(run.cluster.loop, 60 * 1000);
-    check(&run, leaders(&run) == 1, "no candidate leads after the faults");
+    check(&run, count_leaders(&run) == 1, "no candidate leads after the faults");
     check(&run, run.changes > 1, "nothing happened");
     int changes = run.changes;
     sim_loop_run_for(run.cluster.loop, 600 * 1000);
-    check(&run, leaders(&run) == 1 && run.changes == changes, "it changes without need");
-    release(&run);
+    check(&run, count_leaders(&run) == 1 && run.changes == changes, "it changes without need");
+    run_release(&run);
 }
 
-static void never_two_leaders_and_one_in_the_end(void **state)
+static void at_most_one_candidate_leads_under_faults(void **state)
 {
-    sim_seeds_run(sim_seeds_asked(SEEDS_DEFAULT), live_through);
+    sim_seeds_run(sim_seeds_requested(SEEDS_DEFAULT), run_seed);
 }
 
 static struct candidate *find_leader(struct run *run)
@@ -204,41 +204,41 @@ static struct candidate *find_leader(struct run *run)
 }
 
 /* Returns how long no candidate leads after the leader is gone. */
-static int64_t gap_ms(struct run *run)
+static int64_t wait_for_leader_ms(struct run *run)
 {
     int64_t since_ms = loop_now_ms(run->cluster.loop);
-    while (leaders(run) == 0 && loop_now_ms(run->cluster.loop) - since_ms < 120 * 1000)
+    while (count_leaders(run) == 0 && loop_now_ms(run->cluster.loop) - since_ms < 120 * 1000)
         sim_loop_run_for(run->cluster.loop, 100);
     return loop_now_ms(run->cluster.loop) - since_ms;
 }
 
-static void a_killed_leader_is_followed_when_its_lease_ends(void **state)
+static void killed_leader_is_replaced_after_its_lease(void **state)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct run run;
-        init(&run, seed);
+        run_init(&run, seed);
         sim_loop_run_for(run.cluster.loop, 30 * 1000);
-        die(find_leader(&run));
-        int64_t gap = gap_ms(&run);
+        kill_candidate(find_leader(&run));
+        int64_t gap = wait_for_leader_ms(&run);
         check(&run, gap > LEASE_MS - 3000 && gap < LEASE_MS + 6000, "gap of %lld ms",
               (long long)gap);
-        release(&run);
+        run_release(&run);
     }
 }
 
-static void one_who_resigns_is_followed_soon(void **state)
+static void resigned_leader_is_replaced_soon(void **state)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct run run;
-        init(&run, seed);
+        run_init(&run, seed);
         sim_loop_run_for(run.cluster.loop, 30 * 1000);
         struct candidate *leader = find_leader(&run);
         leader->leads = false;
         kube_leader_resign(leader->leader, on_resigned);
-        int64_t gap = gap_ms(&run);
+        int64_t gap = wait_for_leader_ms(&run);
         check(&run, gap < 3000, "gap of %lld ms", (long long)gap);
         check(&run, leader->resigned, "resigning does not end");
-        release(&run);
+        run_release(&run);
     }
 }
 
@@ -256,36 +256,36 @@ static void on_lease(void *context, struct json *lease, const struct err *err)
     kube_update(run->cluster.client, &KUBE_LEASES, "default", "operator", stolen, on_done, run);
 }
 
-static void who_finds_another_name_in_the_lease_stops(void **state)
+static void leader_stops_if_the_lease_has_another_holder(void **state)
 {
     struct run run;
-    init(&run, 1);
+    run_init(&run, 1);
     sim_loop_run_for(run.cluster.loop, 30 * 1000);
     kube_get(run.cluster.client, &KUBE_LEASES, "default", "operator", on_lease, &run);
     sim_loop_run_for(run.cluster.loop, 3000);
-    check(&run, leaders(&run) == 0, "it does not notice");
-    release(&run);
+    check(&run, count_leaders(&run) == 0, "it does not notice");
+    run_release(&run);
 }
 
-static void a_deleted_lease_is_made_again(void **state)
+static void deleted_lease_is_created_again(void **state)
 {
     struct run run;
-    init(&run, 1);
+    run_init(&run, 1);
     sim_loop_run_for(run.cluster.loop, 30 * 1000);
     kube_delete(run.cluster.client, &KUBE_LEASES, "default", "operator", NULL, on_done, &run);
     sim_loop_run_for(run.cluster.loop, 30 * 1000);
-    check(&run, leaders(&run) == 1, "no candidate leads");
-    release(&run);
+    check(&run, count_leaders(&run) == 1, "no candidate leads");
+    run_release(&run);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(never_two_leaders_and_one_in_the_end),
-        cmocka_unit_test(a_killed_leader_is_followed_when_its_lease_ends),
-        cmocka_unit_test(one_who_resigns_is_followed_soon),
-        cmocka_unit_test(who_finds_another_name_in_the_lease_stops),
-        cmocka_unit_test(a_deleted_lease_is_made_again),
+        cmocka_unit_test(at_most_one_candidate_leads_under_faults),
+        cmocka_unit_test(killed_leader_is_replaced_after_its_lease),
+        cmocka_unit_test(resigned_leader_is_replaced_soon),
+        cmocka_unit_test(leader_stops_if_the_lease_has_another_holder),
+        cmocka_unit_test(deleted_lease_is_created_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

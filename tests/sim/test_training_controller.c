@@ -36,7 +36,7 @@ static int setup_pytorch(void **state)
     return story_setup(state, &TRAINING_PYTORCHJOB);
 }
 
-static void test_a_job_from_begin_to_end(void **state)
+static void test_job_runs_and_succeeds(void **state)
 {
     struct story *story = *state;
 
@@ -46,16 +46,16 @@ static void test_a_job_from_begin_to_end(void **state)
     assert_int_equal(story->pods_made, 2);
     assert_int_equal(story_count(story->services), 2);
     assert_true(
-        story_was_told(story, "Normal", "SuccessfulCreatePod", "Created pod: mnist-worker-0"));
-    assert_true(story_was_told(story, "Normal", "SuccessfulCreateService",
-                               "Created service: mnist-worker-1"));
-    assert_true(story_was_told(story, "Normal", "TFJobSucceeded",
-                               "TFJob default/mnist successfully completed."));
-    assert_true(story_was_told(story, "Normal", "ExitedWithCode",
-                               "Pod: default.mnist-worker-0 exited with code 0"));
+        story_has_event(story, "Normal", "SuccessfulCreatePod", "Created pod: mnist-worker-0"));
+    assert_true(story_has_event(story, "Normal", "SuccessfulCreateService",
+                                "Created service: mnist-worker-1"));
+    assert_true(story_has_event(story, "Normal", "TFJobSucceeded",
+                                "TFJob default/mnist successfully completed."));
+    assert_true(story_has_event(story, "Normal", "ExitedWithCode",
+                                "Pod: default.mnist-worker-0 exited with code 0"));
 }
 
-static void test_a_deleted_job_takes_its_pods_along(void **state)
+static void test_deleted_job_deletes_its_pods(void **state)
 {
     struct story *story = *state;
     struct kube_delete_options options = {.grace_period_seconds = -1};
@@ -73,7 +73,7 @@ static void test_a_deleted_job_takes_its_pods_along(void **state)
     assert_int_equal(story->pods_made, 2);
 }
 
-static void test_clean_up_is_told(void **state)
+static void test_clean_up_is_reported(void **state)
 {
     struct story *story = *state;
 
@@ -83,13 +83,13 @@ static void test_clean_up_is_told(void **state)
     assert_true(training_condition_is_true(story_status(story), TRAINING_SUCCEEDED));
     assert_int_equal(story_count(story->pods) + story_count(story->services), 0);
     assert_true(
-        story_was_told(story, "Normal", "SuccessfulDeletePod", "Deleted pod: mnist-worker-0"));
-    assert_true(story_was_told(story, "Normal", "SuccessfulDeleteService",
-                               "Deleted service: mnist-worker-1"));
+        story_has_event(story, "Normal", "SuccessfulDeletePod", "Deleted pod: mnist-worker-0"));
+    assert_true(story_has_event(story, "Normal", "SuccessfulDeleteService",
+                                "Deleted service: mnist-worker-1"));
 }
 
 /* No event wakes the controller between the start and the deadline. */
-static void test_the_deadline_of_an_idle_job(void **state)
+static void test_deadline_of_an_idle_job(void **state)
 {
     struct story *story = *state;
 
@@ -102,7 +102,7 @@ static void test_the_deadline_of_an_idle_job(void **state)
     assert_int_equal(story_count(story->pods), 0);
 }
 
-static void test_time_to_live(void **state)
+static void test_finished_job_is_deleted_after_its_ttl(void **state)
 {
     struct story *story = *state;
 
@@ -112,12 +112,12 @@ static void test_time_to_live(void **state)
     sim_loop_run_for(story->cluster.loop, 6 * MINUTE_MS);
     assert_int_equal(
         story_count(story->jobs) + story_count(story->pods) + story_count(story->services), 0);
-    assert_true(story_was_told(story, "Normal", "SuccessfulDeleteJob", "Deleted job: mnist"));
+    assert_true(story_has_event(story, "Normal", "SuccessfulDeleteJob", "Deleted job: mnist"));
 }
 
 /* The controller does not see a pod of the same name without our labels. Only the API server
  * reports that the name exists. */
-static void test_a_name_taken_by_a_stranger(void **state)
+static void test_pod_name_in_use_is_reported(void **state)
 {
     struct story *story = *state;
     struct kube_delete_options options = {.grace_period_seconds = 0};
@@ -132,16 +132,16 @@ static void test_a_name_taken_by_a_stranger(void **state)
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     assert_false(training_is_finished(story_status(story)));
     assert_true(
-        story_was_told(story, "Warning", "FailedCreatePod",
-                       "Error creating: pod \"mnist-worker-0\" exists and does not belong to "
-                       "this job; delete it, or give the job another name"));
+        story_has_event(story, "Warning", "FailedCreatePod",
+                        "Error creating: pod \"mnist-worker-0\" exists and does not belong to "
+                        "this job; delete it, or give the job another name"));
     kube_delete(story->cluster.client, &KUBE_PODS, "default", "mnist-worker-0", &options,
                 sim_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, 2 * MINUTE_MS);
     assert_true(training_condition_is_true(story_status(story), TRAINING_SUCCEEDED));
 }
 
-static void test_an_invalid_job_is_told_and_left(void **state)
+static void test_invalid_job_fails_without_pods(void **state)
 {
     struct story *story = *state;
 
@@ -149,8 +149,8 @@ static void test_an_invalid_job_is_told_and_left(void **state)
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     assert_true(training_condition_is_true(story_status(story), TRAINING_FAILED));
     assert_true(
-        story_was_told(story, "Warning", "FailedValidation",
-                       "spec.tfReplicaSpecs[Chief].replicas: must not be more than 1, is 2"));
+        story_has_event(story, "Warning", "FailedValidation",
+                        "spec.tfReplicaSpecs[Chief].replicas: must not be more than 1, is 2"));
     assert_int_equal(story->pods_made, 0);
 }
 
@@ -185,7 +185,7 @@ static size_t count_events(struct story *story, const char *type)
 
 /* If the server rejects pods permanently, the job fails with the field's path and the server's
  * reason. There is one event. */
-static void test_pods_that_are_refused_for_good(void **state)
+static void test_rejected_pods_fail_the_job(void **state)
 {
     static const struct {
         const char *container, *why;
@@ -211,13 +211,13 @@ static void test_pods_that_are_refused_for_good(void **state)
         const char *message = json_get_string(failed, "message", "");
         assert_non_null(strstr(message, where));
         assert_true(str_has_suffix(message, rows[i].why));
-        assert_true(story_was_told(story, "Warning", "FailedValidation", strstr(message, where)));
+        assert_true(story_has_event(story, "Warning", "FailedValidation", strstr(message, where)));
         assert_int_equal(count_events(story, "Warning"), 1);
         assert_int_equal(story->pods_made, 0);
     }
 }
 
-static void test_a_new_operator_takes_over(void **state)
+static void test_restarted_operator_continues(void **state)
 {
     struct story *story = *state;
 
@@ -243,7 +243,7 @@ static void count_call(void *context)
 
 /* While the server is down, each pass ends with its first call, and the delay between passes
  * grows. */
-static void test_an_outage(void **state)
+static void test_outage_slows_down_the_passes(void **state)
 {
     static const struct fault_rates outage = {.refuse = 1000}, none = {0};
     struct story *story = *state;
@@ -271,7 +271,7 @@ static void test_an_outage(void **state)
 }
 
 /* Half of the answers are lost. Objects that were created are found and not created again. */
-static void test_lost_answers(void **state)
+static void test_lost_answers_create_no_duplicates(void **state)
 {
     static const struct fault_rates rates = {.lose = 500};
     struct story *story = *state;
@@ -291,8 +291,8 @@ static void test_lost_answers(void **state)
 }
 
 /* The server rejects the job's status, because a definition does not fit. An event reports that,
- * and the job goes on once the definition is repaired. */
-static void test_a_refused_status_is_told(void **state)
+ * and the job continues once the definition is repaired. */
+static void test_rejected_status_is_reported(void **state)
 {
     static const struct fault_rates rates = {.invalid = 1000}, none = {0};
     struct story *story = *state;
@@ -304,8 +304,8 @@ static void test_a_refused_status_is_told(void **state)
     story_submit(story, "{" TWO_WORKERS ", 'successPolicy': 'AllWorkers'}");
     sim_loop_run_for(story->cluster.loop, 2 * MINUTE_MS);
     assert_int_equal(json_count(story_status(story)), 0);
-    assert_true(story_was_told(story, "Warning", "FailedUpdateJob",
-                               "Error updating: the object does not fit"));
+    assert_true(story_has_event(story, "Warning", "FailedUpdateJob",
+                                "Error updating: the object does not fit"));
     fault_transport_set(faulty, &none);
     sim_loop_run_for(story->cluster.loop, 10 * MINUTE_MS);
     assert_true(training_condition_is_true(story_status(story), TRAINING_SUCCEEDED));
@@ -316,7 +316,7 @@ static void test_a_refused_status_is_told(void **state)
 
 /* No worker can be added, because the name of its service is taken. Pods that must be deleted are
  * deleted anyway. */
-static void test_what_is_to_go_goes(void **state)
+static void test_surplus_pods_are_deleted_despite_a_failed_create(void **state)
 {
     struct story *story = *state;
     struct json *stranger =
@@ -336,10 +336,10 @@ static void test_what_is_to_go_goes(void **state)
                sim_must_succeed, NULL);
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
     assert_true(
-        story_was_told(story, "Warning", "FailedCreateService",
-                       "Error creating: service \"mnist-worker-1\" exists and does not belong "
-                       "to this job; delete it, or give the job another name"));
-    assert_true(story_was_told(story, "Normal", "SuccessfulDeletePod", "Deleted pod: mnist-ps-1"));
+        story_has_event(story, "Warning", "FailedCreateService",
+                        "Error creating: service \"mnist-worker-1\" exists and does not belong "
+                        "to this job; delete it, or give the job another name"));
+    assert_true(story_has_event(story, "Normal", "SuccessfulDeletePod", "Deleted pod: mnist-ps-1"));
     assert_int_equal(story_count(story->pods), 2);
 }
 
@@ -349,7 +349,7 @@ struct muddled {
     const char *resource;
 };
 
-static void answer(struct http_exchange *exchange, void *context)
+static void handle(struct http_exchange *exchange, void *context)
 {
     struct muddled *server = context;
 
@@ -361,7 +361,7 @@ static void answer(struct http_exchange *exchange, void *context)
 
 /* The controller cannot work without an answer about this resource, and must not report that it is
  * ready. */
-static void test_what_it_waits_for(void **state)
+static void test_unanswered_resource_is_reported(void **state)
 {
     static const char *const resources[] = {"podgroups", "services", "pods", "tfjobs"};
     const struct training_controller_options options = {.gang_scheduler = "plugins"};
@@ -370,7 +370,7 @@ static void test_what_it_waits_for(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(resources); i++) {
         struct muddled server = {story->cluster.engine, resources[i]};
         struct http_transport *transport =
-            http_local_new(story->cluster.loop, answer, &server, SIM_TOKEN);
+            http_local_new(story->cluster.loop, handle, &server, SIM_TOKEN);
 
         training_controller_free(story->controller);
         story->controller =
@@ -389,7 +389,7 @@ static void test_what_it_waits_for(void **state)
     "'template': {'spec': {'containers': [{'name': 'pytorch', 'image': 'simulated'}]}}"
 
 /* The programs fail half of the time and are restarted, as is the default of a PyTorchJob. */
-static void test_a_pytorch_job(void **state)
+static void test_pytorch_job_succeeds(void **state)
 {
     struct story *story = *state;
 
@@ -401,8 +401,8 @@ static void test_a_pytorch_job(void **state)
     assert_true(training_condition_is_true(story_status(story), TRAINING_SUCCEEDED));
     assert_int_equal(story->pods_made, 3);
     assert_int_equal(story_count(story->services), 3);
-    assert_true(story_was_told(story, "Normal", "PyTorchJobSucceeded",
-                               "PyTorchJob mnist is successfully completed."));
+    assert_true(story_has_event(story, "Normal", "PyTorchJobSucceeded",
+                                "PyTorchJob mnist is successfully completed."));
 }
 
 static void scale_workers(struct story *story, int replicas)
@@ -417,7 +417,7 @@ static void scale_workers(struct story *story, int replicas)
     sim_loop_run_for(story->cluster.loop, MINUTE_MS);
 }
 
-static void test_an_elastic_pytorch_job(void **state)
+static void test_elastic_pytorch_job_scales(void **state)
 {
     struct story *story = *state;
 
@@ -429,9 +429,9 @@ static void test_an_elastic_pytorch_job(void **state)
     scale_workers(story, 7);
     assert_int_equal(story_count(story->pods), 3);
     assert_true(
-        story_was_told(story, "Warning", "ReplicasOutOfBounds",
-                       "spec.pytorchReplicaSpecs[Worker].replicas: must be between 1 and 3, is "
-                       "7; the job goes on with 3"));
+        story_has_event(story, "Warning", "ReplicasOutOfBounds",
+                        "spec.pytorchReplicaSpecs[Worker].replicas: must be between 1 and 3, is "
+                        "7; the job goes on with 3"));
     scale_workers(story, 1);
     assert_int_equal(story_count(story->pods), 1);
     assert_int_equal(story_count(story->services), 1);
@@ -441,24 +441,27 @@ static void test_an_elastic_pytorch_job(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_job_from_begin_to_end, setup, story_teardown),
-        cmocka_unit_test_setup_teardown(test_a_deleted_job_takes_its_pods_along, setup,
+        cmocka_unit_test_setup_teardown(test_job_runs_and_succeeds, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_deleted_job_deletes_its_pods, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_clean_up_is_reported, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_deadline_of_an_idle_job, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_finished_job_is_deleted_after_its_ttl, setup,
                                         story_teardown),
-        cmocka_unit_test_setup_teardown(test_clean_up_is_told, setup, story_teardown),
-        cmocka_unit_test_setup_teardown(test_the_deadline_of_an_idle_job, setup, story_teardown),
-        cmocka_unit_test_setup_teardown(test_time_to_live, setup, story_teardown),
-        cmocka_unit_test_setup_teardown(test_a_name_taken_by_a_stranger, setup, story_teardown),
-        cmocka_unit_test_setup_teardown(test_pods_that_are_refused_for_good, setup, story_teardown),
-        cmocka_unit_test_setup_teardown(test_an_invalid_job_is_told_and_left, setup,
+        cmocka_unit_test_setup_teardown(test_pod_name_in_use_is_reported, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_rejected_pods_fail_the_job, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_invalid_job_fails_without_pods, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_restarted_operator_continues, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_outage_slows_down_the_passes, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_lost_answers_create_no_duplicates, setup,
                                         story_teardown),
-        cmocka_unit_test_setup_teardown(test_a_new_operator_takes_over, setup, story_teardown),
-        cmocka_unit_test_setup_teardown(test_an_outage, setup, story_teardown),
-        cmocka_unit_test_setup_teardown(test_lost_answers, setup, story_teardown),
-        cmocka_unit_test_setup_teardown(test_a_refused_status_is_told, setup, story_teardown),
-        cmocka_unit_test_setup_teardown(test_what_is_to_go_goes, setup, story_teardown),
-        cmocka_unit_test_setup_teardown(test_what_it_waits_for, setup, story_teardown),
-        cmocka_unit_test_setup_teardown(test_a_pytorch_job, setup_pytorch, story_teardown),
-        cmocka_unit_test_setup_teardown(test_an_elastic_pytorch_job, setup_pytorch, story_teardown),
+        cmocka_unit_test_setup_teardown(test_rejected_status_is_reported, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_surplus_pods_are_deleted_despite_a_failed_create,
+                                        setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_unanswered_resource_is_reported, setup,
+                                        story_teardown),
+        cmocka_unit_test_setup_teardown(test_pytorch_job_succeeds, setup_pytorch, story_teardown),
+        cmocka_unit_test_setup_teardown(test_elastic_pytorch_job_scales, setup_pytorch,
+                                        story_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,14 +63,14 @@ struct run {
     struct operator_process operators[OPERATORS];
     uint64_t writes_left; /* writes until the next death; 0: writes cause no death */
     struct loop_task death;
-    struct loop_timer hurt_timer, meddle_timer;
+    struct loop_timer pod_fault_timer, user_timer;
     bool meddles;
     bool gangs; /* the pods of a job start together */
 };
 
 /* ---- The operator ---------------------------------------------------------------------------- */
 
-static bool trouble_is_over(struct run *run)
+static bool faults_are_over(struct run *run)
 {
     return loop_now_ms(run->cluster.loop) > TROUBLE_MS;
 }
@@ -81,8 +81,8 @@ static void operator_start(struct operator_process *process)
         .gang_scheduler = process->run->gangs ? "scheduler-plugins-scheduler" : NULL};
 
     process->host_ports = options.host_ports = host_ports_new(100, 100 + HOST_PORTS - 1);
-    training_audit_tell(&process->run->audit, "operator %d starts",
-                        (int)(process - process->run->operators));
+    training_audit_trace(&process->run->audit, "operator %d starts",
+                         (int)(process - process->run->operators));
     for (size_t i = 0; KINDS[i]; i++)
         process->controllers[i] = training_controller_new(process->run->cluster.loop,
                                                           process->run->faulty, KINDS[i], &options);
@@ -91,8 +91,8 @@ static void operator_start(struct operator_process *process)
 
 static void operator_kill(struct operator_process *process)
 {
-    training_audit_tell(&process->run->audit, "operator %d dies",
-                        (int)(process - process->run->operators));
+    training_audit_trace(&process->run->audit, "operator %d dies",
+                         (int)(process - process->run->operators));
     for (size_t i = 0; KINDS[i]; i++)
         process->controllers[i] = training_controller_free(process->controllers[i]);
     process->host_ports = host_ports_free(process->host_ports);
@@ -110,10 +110,10 @@ static void on_operator_timer(struct loop_timer *timer)
         loop_timer_start(timer, (int64_t)rand_below(run->cluster.rand, 5000));
         return;
     }
-    if (!is_first && trouble_is_over(run))
+    if (!is_first && faults_are_over(run))
         return;
     operator_start(process);
-    if (!trouble_is_over(run) || !is_first)
+    if (!faults_are_over(run) || !is_first)
         loop_timer_start(timer, 1000 + (int64_t)rand_below(run->cluster.rand, 20000));
 }
 
@@ -126,7 +126,7 @@ static void on_death(struct loop_task *task)
         operator_kill(&run->operators[0]);
         loop_timer_start(&run->operators[0].timer, (int64_t)rand_below(run->cluster.rand, 3000));
     }
-    if (!trouble_is_over(run))
+    if (!faults_are_over(run))
         run->writes_left = 1 + rand_below(run->cluster.rand, WRITES_BETWEEN_DEATHS);
 }
 
@@ -138,7 +138,7 @@ static void on_write(void *context)
         loop_defer(run->cluster.loop, &run->death);
 }
 
-/* ---- The trouble ----------------------------------------------------------------------------- */
+/* ---- Faults ---------------------------------------------------------------------------------- */
 
 static const char *draw_text(struct run *run, const char *const *texts, size_t count)
 {
@@ -150,12 +150,12 @@ static bool draw_one_in(struct run *run, uint64_t n)
     return rand_below(run->cluster.rand, n) == 0;
 }
 
-static void on_hurt(struct loop_timer *timer)
+static void on_pod_fault(struct loop_timer *timer)
 {
-    struct run *run = CONTAINER_OF(timer, struct run, hurt_timer);
+    struct run *run = CONTAINER_OF(timer, struct run, pod_fault_timer);
 
-    sim_node_hurt_one(run->cluster.node);
-    if (!trouble_is_over(run))
+    sim_node_disturb_one_pod(run->cluster.node);
+    if (!faults_are_over(run))
         loop_timer_start(timer, 100 + (int64_t)rand_below(run->cluster.rand, 5000));
 }
 
@@ -218,12 +218,12 @@ static struct kube_object *job_number(struct run *run, int number)
     return training_audit_job(&run->audit, name);
 }
 
-static void meddle_with(struct run *run, const struct kube_object *job, int number)
+static void change_job(struct run *run, const struct kube_object *job, int number)
 {
     struct kube_delete_options options = {.grace_period_seconds = -1, .propagation = "Background"};
 
     training_audit_disturb(&run->audit, job->uid);
-    training_audit_tell(&run->audit, "%s is meddled with", job->name);
+    training_audit_trace(&run->audit, "%s is meddled with", job->name);
     switch (rand_below(run->cluster.rand, 4)) {
     case 0:
         scale(run, job);
@@ -240,15 +240,15 @@ static void meddle_with(struct run *run, const struct kube_object *job, int numb
 }
 
 /* A user changes or deletes one of the jobs. At the end no job is left suspended. */
-static void on_meddle(struct loop_timer *timer)
+static void on_user_action(struct loop_timer *timer)
 {
-    struct run *run = CONTAINER_OF(timer, struct run, meddle_timer);
+    struct run *run = CONTAINER_OF(timer, struct run, user_timer);
     int number = (int)rand_below(run->cluster.rand, JOBS);
     struct kube_object *job = job_number(run, number);
 
-    if (!trouble_is_over(run)) {
+    if (!faults_are_over(run)) {
         if (job)
-            meddle_with(run, job, number);
+            change_job(run, job, number);
         loop_timer_start(timer, 1000 + (int64_t)rand_below(run->cluster.rand, 20000));
         return;
     }
@@ -299,7 +299,7 @@ static void draw_replicas(struct run *run, struct arena *arena, const struct tra
         add_replicas(run, arena, kind, specs, "Evaluator", 1, restart, false);
 }
 
-static bool some_restart_always(const struct json *replicas)
+static bool any_restarts_always(const struct json *replicas)
 {
     JSON_EACH (replica, replicas) {
         if (str_eq(json_get_string(replica, "restartPolicy", ""), "Always"))
@@ -319,12 +319,12 @@ static struct json *draw_job(struct run *run, struct arena *arena, int number)
 
     draw_replicas(run, arena, kind, json_ensure_object(arena, spec, kind->specs));
     json_set_string(arena, policy, "cleanPodPolicy", draw_text(run, CLEANS, ARRAY_SIZE(CLEANS)));
-    /* Jobs with programs that always restart never end by themselves. Jobs that restart as a whole
-     * end only by luck. Both get a deadline. The other jobs must end without one, because a
-     * deadline would hide a job that the operator has forgotten. */
+    /* Jobs with programs that always restart never end by themselves, and jobs that restart as a
+     * whole rarely do. Both get a deadline. The other jobs must end without one, because a deadline
+     * would hide a job that the operator has forgotten. */
     if (draw_one_in(run, 4))
         kube_meta_set_annotation(arena, job, TRAINING_RESTART_SCOPE_ANNOTATION, "job");
-    if (some_restart_always(json_get(spec, kind->specs)) ||
+    if (any_restarts_always(json_get(spec, kind->specs)) ||
         kube_meta_annotation(job, TRAINING_RESTART_SCOPE_ANNOTATION) || draw_one_in(run, 2))
         json_set_int(arena, policy, "activeDeadlineSeconds",
                      30 + (int64_t)rand_below(run->cluster.rand, 300));
@@ -364,8 +364,8 @@ static void run_init(struct run *run, uint64_t seed)
         run->operators[i].run = run;
         loop_timer_init(loop, &run->operators[i].timer, on_operator_timer);
     }
-    loop_timer_init(loop, &run->hurt_timer, on_hurt);
-    loop_timer_init(loop, &run->meddle_timer, on_meddle);
+    loop_timer_init(loop, &run->pod_fault_timer, on_pod_fault);
+    loop_timer_init(loop, &run->user_timer, on_user_action);
 
     run->gangs = draw_one_in(run, 2);
     operator_start(&run->operators[0]);
@@ -378,16 +378,16 @@ static void run_init(struct run *run, uint64_t seed)
         loop_timer_start(&run->operators[1].timer, 1000);
     run->audit.kills = draw_one_in(run, 2);
     if (run->audit.kills)
-        loop_timer_start(&run->hurt_timer, 1000);
+        loop_timer_start(&run->pod_fault_timer, 1000);
     run->meddles = draw_one_in(run, 3);
     if (run->meddles)
-        loop_timer_start(&run->meddle_timer, 1000);
+        loop_timer_start(&run->user_timer, 1000);
 }
 
 static void run_release(struct run *run)
 {
-    loop_timer_stop(&run->hurt_timer);
-    loop_timer_stop(&run->meddle_timer);
+    loop_timer_stop(&run->pod_fault_timer);
+    loop_timer_stop(&run->user_timer);
     loop_defer_cancel(run->cluster.loop, &run->death);
     for (int i = 0; i < OPERATORS; i++) {
         loop_timer_stop(&run->operators[i].timer);
@@ -401,7 +401,7 @@ static void run_release(struct run *run)
 /* Whether no more faults will come and no job still runs. */
 static bool is_over(struct run *run)
 {
-    if (!trouble_is_over(run) || run->meddles || !run->operators[0].alive)
+    if (!faults_are_over(run) || run->meddles || !run->operators[0].alive)
         return false;
     for (int i = 0; i < JOBS; i++) {
         const struct kube_object *job = job_number(run, i);
@@ -412,7 +412,7 @@ static bool is_over(struct run *run)
     return run->audit.ended >= JOBS;
 }
 
-static void test_seed(uint64_t seed)
+static void run_seed(uint64_t seed)
 {
     struct run run;
 
@@ -429,14 +429,14 @@ static void test_seed(uint64_t seed)
     run_release(&run);
 }
 
-static void test_jobs_end_whatever_happens(void **state)
+static void test_jobs_end_under_faults(void **state)
 {
-    sim_seeds_run(sim_seeds_asked(SEEDS_DEFAULT), test_seed);
+    sim_seeds_run(sim_seeds_requested(SEEDS_DEFAULT), run_seed);
 }
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_jobs_end_whatever_happens)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_jobs_end_under_faults)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,7 @@ struct line {
     struct loop_timer timer;
 };
 
-static void on_look(struct loop_timer *timer)
+static void on_line_timer(struct loop_timer *timer)
 {
     struct line *line = CONTAINER_OF(timer, struct line, timer);
 
@@ -73,7 +73,7 @@ static struct stream *open_line(struct story *story)
     line->stream = memory_stream_new(story->cluster.loop, &line->closed);
     if (++story->open > story->most_open)
         story->most_open = story->open;
-    loop_timer_init(story->cluster.loop, &line->timer, on_look);
+    loop_timer_init(story->cluster.loop, &line->timer, on_line_timer);
     loop_timer_start(&line->timer, 10);
     if (story->behaviour != SAY_NOTHING) {
         _cleanup_free_ char *answer =
@@ -101,8 +101,8 @@ static void on_dialed(struct loop_task *task)
     }
 }
 
-static void *dial(void *context, const struct json *pod, int port, training_dial_done *done,
-                  void *done_context)
+static void *open_dial(void *context, const struct json *pod, int port, training_dial_done *done,
+                       void *done_context)
 {
     struct dialing *dialing = mem_zalloc(sizeof(*dialing));
 
@@ -114,7 +114,7 @@ static void *dial(void *context, const struct json *pod, int port, training_dial
     return dialing;
 }
 
-static void cancel(void *context)
+static void cancel_dial(void *context)
 {
     struct dialing *dialing = context;
 
@@ -135,7 +135,8 @@ static void on_any(void *context, struct kube_object *old, struct kube_object *n
 
 static void start_controller(struct story *story)
 {
-    const struct training_dialer dialer = {.open = dial, .cancel = cancel, .context = story};
+    const struct training_dialer dialer = {
+        .open = open_dial, .cancel = cancel_dial, .context = story};
     const struct training_controller_options options = {.dialer = &dialer};
 
     story->controller = training_controller_new(story->cluster.loop, story->cluster.transport,
@@ -208,9 +209,9 @@ static const struct json *status_of(struct story *story, const char *name)
     return job ? json_get(job->json, "status") : NULL;
 }
 
-/* ---- stories --------------------------------------------------------------------------------- */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
-static void test_the_progress_is_on_the_job(void **state)
+static void test_progress_is_written_to_the_job(void **state)
 {
     struct story *story = *state;
     size_t dials;
@@ -229,8 +230,8 @@ static void test_the_progress_is_on_the_job(void **state)
     assert_in_range(story->dials - dials, 11, 13);
 }
 
-/* Progress that has not changed is not written, and the chief is asked again. */
-static void test_nothing_new(void **state)
+/* Progress that has not changed is not written, and the chief is polled again. */
+static void test_unchanged_progress_is_not_written(void **state)
 {
     struct story *story = *state;
     size_t dials;
@@ -248,7 +249,7 @@ static void test_nothing_new(void **state)
     assert_int_equal(story->job_changes, changes);
 }
 
-static void test_the_last_word_stays(void **state)
+static void test_last_progress_stays_after_the_end(void **state)
 {
     struct story *story = *state;
     struct json *patch = json_object(story->arena);
@@ -267,11 +268,11 @@ static void test_the_last_word_stays(void **state)
     dials = story->dials;
     sim_loop_run_for(story->cluster.loop, 5 * MINUTE_MS);
     assert_string_equal(progress_of(story, "mnist"), last);
-    assert_int_equal(story->dials, dials); /* no replica is asked any more */
+    assert_int_equal(story->dials, dials); /* no replica is polled any more */
 }
 
 /* The chief of a failed job may run on. The operator must not ask it for progress any more. */
-static void test_a_finished_job_is_not_asked(void **state)
+static void test_finished_job_is_not_polled(void **state)
 {
     struct story *story = *state;
     size_t dials;
@@ -289,7 +290,7 @@ static void test_a_finished_job_is_not_asked(void **state)
     assert_int_equal(story->dials, dials);
 }
 
-static void test_who_cannot_be_reached_is_asked_less_and_less(void **state)
+static void test_unreachable_chief_is_polled_less_often(void **state)
 {
     struct story *story = *state;
     struct kube_object *event;
@@ -307,7 +308,7 @@ static void test_who_cannot_be_reached_is_asked_less_and_less(void **state)
     assert_non_null(progress_of(story, "mnist"));
 }
 
-static void test_who_names_no_port_is_not_asked(void **state)
+static void test_chief_without_a_progress_port_is_not_polled(void **state)
 {
     struct story *story = *state;
 
@@ -316,9 +317,9 @@ static void test_who_names_no_port_is_not_asked(void **state)
     assert_int_equal(story->dials, 0);
 }
 
-/* Many jobs whose chiefs do not answer: only some are asked at the same time, and each is asked
+/* The chiefs of many jobs do not answer. Only some are polled at the same time, and each is polled
  * after a while. */
-static void test_many_jobs(void **state)
+static void test_number_of_concurrent_polls_is_limited(void **state)
 {
     struct story *story = *state;
 
@@ -335,8 +336,8 @@ static void test_many_jobs(void **state)
     assert_true(story->dials <= 4 * 60 * 10); /* at most ten per second */
 }
 
-/* Jobs are deleted and the operator stops while a chief is asked. */
-static void test_gone_while_asked(void **state)
+/* Jobs are deleted and the operator stops while a chief is polled. */
+static void test_job_may_be_deleted_during_a_poll(void **state)
 {
     struct story *story = *state;
     struct kube_delete_options options = {.grace_period_seconds = -1};
@@ -357,15 +358,17 @@ static void test_gone_while_asked(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_the_progress_is_on_the_job, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_nothing_new, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_the_last_word_stays, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_who_cannot_be_reached_is_asked_less_and_less, setup,
+        cmocka_unit_test_setup_teardown(test_progress_is_written_to_the_job, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_unchanged_progress_is_not_written, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_last_progress_stays_after_the_end, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_unreachable_chief_is_polled_less_often, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(test_who_names_no_port_is_not_asked, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_finished_job_is_not_asked, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_many_jobs, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_gone_while_asked, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_chief_without_a_progress_port_is_not_polled, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_finished_job_is_not_polled, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_number_of_concurrent_polls_is_limited, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_job_may_be_deleted_during_a_poll, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

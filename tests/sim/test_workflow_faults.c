@@ -44,7 +44,7 @@ struct run {
     uint64_t seed;
     struct http_transport *faulty;
     struct workflow_controller *controller;
-    struct loop_timer restart_timer, hurt_timer;
+    struct loop_timer restart_timer, pod_fault_timer;
     bool kills;
     struct kube_informer *workflows, *pods; /* the auditor's informers */
     struct map ends;                        /* workflow name: its last phase */
@@ -86,7 +86,8 @@ static const struct json *node_of(const struct json *workflow, const char *name)
 }
 
 /* Splits a node name such as "wf-0.t3(1)" into the numbers of its workflow and its task. */
-static void place_of(struct run *run, const char *node_name, int *ret_workflow, int *ret_task)
+static void parse_node_name(struct run *run, const char *node_name, int *ret_workflow,
+                            int *ret_task)
 {
     check(run, sscanf(node_name, "wf-%d.t%d", ret_workflow, ret_task) == 2, "a pod of no task: %s",
           node_name);
@@ -115,7 +116,7 @@ static void audit_pod(void *context, struct kube_object *old, struct kube_object
     if (!new_ || old)
         return;
     check(run, name, "pod %s has no node", new_->name);
-    place_of(run, name, &number, &task);
+    parse_node_name(run, name, &number, &task);
     check(run, run->kills || !map_get(&run->begun, name), "%s was begun twice", name);
     map_put(&run->begun, name, run);
     workflow =
@@ -145,7 +146,7 @@ static bool has_failed_pod(struct run *run, const char *workflow)
     return false;
 }
 
-static void audit_the_end(struct run *run)
+static void audit_ends(struct run *run)
 {
     struct kube_object *workflow, *pod;
 
@@ -175,9 +176,9 @@ static void audit_the_end(struct run *run)
     }
 }
 
-/* ---- The trouble ----------------------------------------------------------------------------- */
+/* ---- Faults ---------------------------------------------------------------------------------- */
 
-static bool trouble_is_over(struct run *run)
+static bool faults_are_over(struct run *run)
 {
     return loop_now_ms(run->cluster.loop) > TROUBLE_MS;
 }
@@ -192,16 +193,16 @@ static void on_restart(struct loop_timer *timer)
         return;
     }
     run->controller = workflow_controller_new(run->cluster.loop, run->faulty, NULL);
-    if (!trouble_is_over(run))
+    if (!faults_are_over(run))
         loop_timer_start(timer, (int64_t)rand_below(run->cluster.rand, 3000));
 }
 
-static void on_hurt(struct loop_timer *timer)
+static void on_pod_fault(struct loop_timer *timer)
 {
-    struct run *run = CONTAINER_OF(timer, struct run, hurt_timer);
+    struct run *run = CONTAINER_OF(timer, struct run, pod_fault_timer);
 
-    sim_node_hurt_one(run->cluster.node);
-    if (!trouble_is_over(run))
+    sim_node_disturb_one_pod(run->cluster.node);
+    if (!faults_are_over(run))
         loop_timer_start(timer, 100 + (int64_t)rand_below(run->cluster.rand, 5000));
 }
 
@@ -313,18 +314,18 @@ static void run_init(struct run *run, uint64_t seed)
         kube_informer_new(run->cluster.client, &KUBE_PODS, NULL, WORKFLOW_LABEL, audit_pod, run);
     run->controller = workflow_controller_new(run->cluster.loop, run->faulty, NULL);
     loop_timer_init(run->cluster.loop, &run->restart_timer, on_restart);
-    loop_timer_init(run->cluster.loop, &run->hurt_timer, on_hurt);
+    loop_timer_init(run->cluster.loop, &run->pod_fault_timer, on_pod_fault);
     if (rand_below(run->cluster.rand, 4) > 0)
         loop_timer_start(&run->restart_timer, 100);
     run->kills = rand_below(run->cluster.rand, 3) == 0;
     if (run->kills)
-        loop_timer_start(&run->hurt_timer, 100);
+        loop_timer_start(&run->pod_fault_timer, 100);
 }
 
 static void run_release(struct run *run)
 {
     loop_timer_stop(&run->restart_timer);
-    loop_timer_stop(&run->hurt_timer);
+    loop_timer_stop(&run->pod_fault_timer);
     workflow_controller_free(run->controller);
     http_transport_free(run->faulty);
     kube_informer_free(run->workflows);
@@ -334,7 +335,7 @@ static void run_release(struct run *run)
     sim_cluster_release(&run->cluster);
 }
 
-static void test_seed(uint64_t seed)
+static void run_seed(uint64_t seed)
 {
     struct run run;
 
@@ -343,23 +344,22 @@ static void test_seed(uint64_t seed)
         submit(&run, i);
     for (int64_t spent = 0; spent < PATIENCE_MS; spent += SLICE_MS) {
         sim_loop_run_for(run.cluster.loop, SLICE_MS);
-        if (run.ends.count == WORKFLOWS && trouble_is_over(&run) && run.controller)
+        if (run.ends.count == WORKFLOWS && faults_are_over(&run) && run.controller)
             break;
     }
     sim_loop_run_for(run.cluster.loop, SETTLE_MS);
-    audit_the_end(&run);
+    audit_ends(&run);
     run_release(&run);
 }
 
-static void test_workflows_end_whatever_happens(void **state)
+static void test_workflows_end_under_faults(void **state)
 {
-    sim_seeds_run(sim_seeds_asked(SEEDS_DEFAULT), test_seed);
+    sim_seeds_run(sim_seeds_requested(SEEDS_DEFAULT), run_seed);
 }
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_workflows_end_whatever_happens)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_workflows_end_under_faults)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

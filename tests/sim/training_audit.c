@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void training_audit_tell(struct training_audit *audit, const char *format, ...)
+void training_audit_trace(struct training_audit *audit, const char *format, ...)
 {
     va_list args;
 
@@ -24,21 +24,21 @@ void training_audit_tell(struct training_audit *audit, const char *format, ...)
 }
 
 /* Prints the important fields of an object in one line. */
-void audit_tell_change(struct training_audit *audit, const struct kube_object *old,
-                       const struct kube_object *new_)
+void audit_trace_change(struct training_audit *audit, const struct kube_object *old,
+                        const struct kube_object *new_)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct kube_object *object = new_ ? new_ : old;
     const struct json *metadata = json_get(object->json, "metadata");
     const struct json *policy = json_at(object->json, "spec", "runPolicy", NULL);
 
-    training_audit_tell(audit, "%s %s version %s%s%s status %s annotations %s",
-                        new_ && old ? "~" : (new_ ? "+" : "-"), object->name,
-                        kube_meta_resource_version(object->json),
-                        kube_meta_is_deleting(object->json) ? " leaving" : "",
-                        json_get_bool(policy, "suspend", false) ? " suspended" : "",
-                        json_to_string(arena, json_get(object->json, "status")),
-                        json_to_string(arena, json_get(metadata, "annotations")));
+    training_audit_trace(audit, "%s %s version %s%s%s status %s annotations %s",
+                         new_ && old ? "~" : (new_ ? "+" : "-"), object->name,
+                         kube_meta_resource_version(object->json),
+                         kube_meta_is_deleting(object->json) ? " leaving" : "",
+                         json_get_bool(policy, "suspend", false) ? " suspended" : "",
+                         json_to_string(arena, json_get(object->json, "status")),
+                         json_to_string(arena, json_get(metadata, "annotations")));
 }
 
 struct job_record *audit_record_of(struct training_audit *audit, const char *uid, const char *name)
@@ -93,7 +93,7 @@ static void audit_job(void *context, struct kube_object *old, struct kube_object
     const struct json *status;
     struct training_job job;
 
-    audit_tell_change(audit, old, new_);
+    audit_trace_change(audit, old, new_);
     if (!new_)
         return;
     struct job_record *record = audit_record_of(audit, new_->uid, new_->name);
@@ -117,7 +117,7 @@ static void audit_service(void *context, struct kube_object *old, struct kube_ob
 {
 }
 
-/* ---- Its life -------------------------------------------------------------------------------- */
+/* ---- Lifetime -------------------------------------------------------------------------------- */
 
 void training_audit_init(struct training_audit *audit, struct sim_cluster *cluster, uint64_t seed,
                          const struct training_kind *const *kinds)

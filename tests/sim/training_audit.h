@@ -27,7 +27,7 @@ void training_audit_init(struct training_audit *audit, struct sim_cluster *clust
 void training_audit_release(struct training_audit *audit);
 
 /* With TRAINYARD_SIM_TRACE set, prints what happens and when. */
-void training_audit_tell(struct training_audit *audit, const char *format, ...)
+void training_audit_trace(struct training_audit *audit, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* The job is changed from outside (scaled, suspended): its replicas may start again. */

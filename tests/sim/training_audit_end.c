@@ -118,7 +118,7 @@ void audit_end(struct training_audit *audit, const struct job_record *record,
               job->name);
 }
 
-/* ---- At rest --------------------------------------------------------------------------------- */
+/* ---- The final state ------------------------------------------------------------------------- */
 
 static void audit_orphans(struct training_audit *audit, struct kube_informer *informer)
 {
@@ -143,7 +143,7 @@ static size_t count_of_job(struct kube_informer *informer, const char *job, bool
     return count;
 }
 
-static void audit_rest(struct training_audit *audit, const struct kube_object *object)
+static void audit_final_state(struct training_audit *audit, const struct kube_object *object)
 {
     struct job_record *record = audit_record_of(audit, object->uid, object->name);
     const struct json *status = json_get(object->json, "status");
@@ -172,7 +172,7 @@ void training_audit_end(struct training_audit *audit)
 
     for (size_t kind = 0; audit->kinds[kind]; kind++) {
         for (size_t i = 0; (object = kube_informer_next(audit->jobs[kind], NULL, &i));)
-            audit_rest(audit, object);
+            audit_final_state(audit, object);
     }
     audit_orphans(audit, audit->pods);
     audit_orphans(audit, audit->services);

@@ -51,8 +51,8 @@ struct replica_record *audit_replica_of(struct job_record *job, const char *pod_
 const struct training_kind *audit_kind_of(struct training_audit *audit, const struct json *job);
 /* Returns the job that the object belongs to, if it still exists. */
 struct kube_object *audit_owner_of(struct training_audit *audit, const struct json *object);
-void audit_tell_change(struct training_audit *audit, const struct kube_object *old,
-                       const struct kube_object *new_);
+void audit_trace_change(struct training_audit *audit, const struct kube_object *old,
+                        const struct kube_object *new_);
 
 /* training_audit_pod.c: handles an informer's change. */
 void audit_pod(void *context, struct kube_object *old, struct kube_object *new_);

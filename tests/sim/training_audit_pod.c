@@ -160,8 +160,9 @@ static void note_state(struct job_record *record, struct replica_record *replica
 
 /* Whether the pod leaves because of a suspension. That holds until the job reports that it was
  * resumed, but not for pods created since. */
-static bool is_sent_away(const struct job_record *record, const struct replica_record *replica,
-                         const struct training_job *job)
+static bool leaves_by_suspension(const struct job_record *record,
+                                 const struct replica_record *replica,
+                                 const struct training_job *job)
 {
     const struct json *status = json_get(job->json, "status");
 
@@ -178,7 +179,7 @@ void audit_pod(void *context, struct kube_object *old, struct kube_object *new_)
     struct training_job job;
     struct training_pod pod;
 
-    audit_tell_change(audit, old, new_);
+    audit_trace_change(audit, old, new_);
     if (!owner) /* the garbage collector deletes it */
         return;
     training_job_read(audit_kind_of(audit, owner->json), owner->json, &job);
@@ -193,7 +194,7 @@ void audit_pod(void *context, struct kube_object *old, struct kube_object *new_)
     if (pod.phase == TRAINING_POD_RUNNING && !replica->leaving && (!new_ || pod.deleting_ms > 0)) {
         replica->leaving = true;
         /* A pod that a suspension deletes is no failure of the job. */
-        replica->lost = !is_sent_away(record, replica, &job);
+        replica->lost = !leaves_by_suspension(record, replica, &job);
         record->failures += replica->lost;
     }
     replica->gone = !new_;

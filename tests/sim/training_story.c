@@ -91,7 +91,7 @@ size_t story_count(struct kube_informer *informer)
     return number;
 }
 
-bool story_was_told(struct story *story, const char *type, const char *reason, const char *message)
+bool story_has_event(struct story *story, const char *type, const char *reason, const char *message)
 {
     struct kube_object *event;
 

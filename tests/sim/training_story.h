@@ -29,6 +29,7 @@ void story_submit(struct story *story, const char *spec);
 
 const struct json *story_status(struct story *story); /* the status of "mnist" */
 size_t story_count(struct kube_informer *informer);
-bool story_was_told(struct story *story, const char *type, const char *reason, const char *message);
+bool story_has_event(struct story *story, const char *type, const char *reason,
+                     const char *message);
 
 #endif

@@ -143,7 +143,7 @@ struct visit {
     int order; /* position at which it was called, from 1; 0: not called yet */
 };
 
-static void visit_end(void *context)
+static void note_call_order(void *context)
 {
     struct visit *visit = context;
     visit->order = ++*visit->count;
@@ -155,11 +155,11 @@ static void test_deferred(void **state)
     struct arena *arena = arena_new();
     int count = 0;
     struct visit first = {&count, 0}, second = {&count, 0}, third = {&count, 0};
-    arena_defer(arena, visit_end, &first);
+    arena_defer(arena, note_call_order, &first);
     arena_reset(arena);
     assert_int_equal(first.order, 1);
-    arena_defer(arena, visit_end, &second);
-    arena_defer(arena, visit_end, &third);
+    arena_defer(arena, note_call_order, &second);
+    arena_defer(arena, note_call_order, &third);
     arena_free(arena);
     assert_int_equal(third.order, 2);
     assert_int_equal(second.order, 3);

@@ -36,7 +36,7 @@ static void encodes_and_decodes(void **state)
     }
 }
 
-static void url_form_has_one_spelling(void **state)
+static void url_form_rejects_other_spellings(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     char *back = NULL;
@@ -71,7 +71,7 @@ static void skips_white_space(void **state)
     assert_string_equal(back, "foobar");
 }
 
-static void refuses_what_is_none(void **state)
+static void rejects_invalid_base64(void **state)
 {
     static const char *const BAD[] = {"Z", "Zg=", "Zg===", "Z*==", "Zg==Zg==", "====", "-_8="};
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -85,9 +85,11 @@ static void refuses_what_is_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(encodes_and_decodes),  cmocka_unit_test(url_form_has_one_spelling),
-        cmocka_unit_test(keeps_every_byte),     cmocka_unit_test(skips_white_space),
-        cmocka_unit_test(refuses_what_is_none),
+        cmocka_unit_test(encodes_and_decodes),
+        cmocka_unit_test(url_form_rejects_other_spellings),
+        cmocka_unit_test(keeps_every_byte),
+        cmocka_unit_test(skips_white_space),
+        cmocka_unit_test(rejects_invalid_base64),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ static void a_charge_counts_at_every_level(void **state)
 
 /* A charge up to the limit succeeds. One byte more is rejected, and only the level that is full
  * counts the rejection. */
-static void the_level_that_is_full_refuses(void **state)
+static void a_full_level_rejects_charges(void **state)
 {
     struct budget total, a, b;
     budget_init(&total, NULL, 100);
@@ -58,7 +58,7 @@ static void the_level_that_is_full_refuses(void **state)
     budget_release(&total);
 }
 
-static void the_largest_child_is_known(void **state)
+static void the_largest_child_is_found(void **state)
 {
     struct budget total, children[3];
     budget_init(&total, NULL, SIZE_MAX);
@@ -142,8 +142,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_charge_counts_at_every_level),
-        cmocka_unit_test(the_level_that_is_full_refuses),
-        cmocka_unit_test(the_largest_child_is_known),
+        cmocka_unit_test(a_full_level_rejects_charges),
+        cmocka_unit_test(the_largest_child_is_found),
         cmocka_unit_test(a_payer_lives_as_long_as_its_references),
         cmocka_unit_test(sums_hold_under_random_use),
     };

@@ -56,7 +56,7 @@ static void test_maximum(void **state)
 }
 
 /* Room was reserved, but nothing was read, as at the end of an empty file. */
-static void test_reserve_for_nothing(void **state)
+static void test_reserve_without_consume(void **state)
 {
     struct buf buf;
     buf_init(&buf, 1000);
@@ -112,7 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_append),
         cmocka_unit_test(test_maximum),
-        cmocka_unit_test(test_reserve_for_nothing),
+        cmocka_unit_test(test_reserve_without_consume),
         cmocka_unit_test(test_reserve_and_consume),
         cmocka_unit_test(test_take_and_release),
     };

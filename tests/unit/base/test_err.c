@@ -26,7 +26,7 @@ static void test_set_and_wrap(void **state)
     assert_string_equal(err.message, "");
 }
 
-static void test_no_object(void **state)
+static void test_null_error_object(void **state)
 {
     assert_int_equal(err_set(NULL, ERR_INVALID, "x"), -ERR_INVALID);
     assert_int_equal(err_set_errno(NULL, ENOENT, "x"), -ERR_NOT_FOUND);
@@ -91,7 +91,7 @@ static void test_long_messages_are_cut(void **state)
     assert_int_equal(err.message[ERR_MESSAGE_MAX - 2], 'x');
 }
 
-static void test_meaning_outside(void **state)
+static void test_reason_status_and_exit_code(void **state)
 {
     for (int code = 1; code < ERR_CODES; code++) {
         const struct err_info *info = err_info((enum err_code)code);
@@ -110,9 +110,12 @@ static void test_meaning_outside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_set_and_wrap),           cmocka_unit_test(test_no_object),
-        cmocka_unit_test(test_an_error_is_never_zero), cmocka_unit_test(test_errno),
-        cmocka_unit_test(test_long_messages_are_cut),  cmocka_unit_test(test_meaning_outside),
+        cmocka_unit_test(test_set_and_wrap),
+        cmocka_unit_test(test_null_error_object),
+        cmocka_unit_test(test_an_error_is_never_zero),
+        cmocka_unit_test(test_errno),
+        cmocka_unit_test(test_long_messages_are_cut),
+        cmocka_unit_test(test_reason_status_and_exit_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static long resident_bytes(void)
 }
 
 /* Large free blocks between small blocks in use: malloc() alone keeps all of them. */
-static void what_is_free_between_blocks_in_use_is_given_back(void **state)
+static void trim_returns_free_blocks_between_used_blocks(void **state)
 {
 #ifdef SANITIZED
     skip(); /* sanitizers have their own allocator */
@@ -49,7 +49,7 @@ static void what_is_free_between_blocks_in_use_is_given_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_free_between_blocks_in_use_is_given_back),
+        cmocka_unit_test(trim_returns_free_blocks_between_used_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 /* Returns the excerpt below the message, or NULL. */
-static const char *shown(const char *text, size_t line, size_t column, bool secret)
+static const char *excerpt_of(const char *text, size_t line, size_t column, bool secret)
 {
     static struct err err;
     const struct source source = {"a.yaml", text, strlen(text), secret};
@@ -55,7 +55,7 @@ static void test_lines(void **state)
         {"", 1, 1, NULL},
     };
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
-        const char *text = shown(ROWS[i].text, ROWS[i].line, ROWS[i].column, false);
+        const char *text = excerpt_of(ROWS[i].text, ROWS[i].line, ROWS[i].column, false);
         if (!str_eq(text ? text : "nothing", ROWS[i].shown ? ROWS[i].shown : "nothing"))
             fail_msg("%s:\n%s\nnot\n%s", ROWS[i].text, text, ROWS[i].shown);
     }
@@ -63,15 +63,15 @@ static void test_lines(void **state)
 
 static void test_characters(void **state)
 {
-    assert_string_equal(shown("a:\tb", 1, 4, false), "    a: b\n       ^");
-    assert_string_equal(shown("\xc3\xa4\xc3\xb6: x", 1, 5, false),
+    assert_string_equal(excerpt_of("a:\tb", 1, 4, false), "    a: b\n       ^");
+    assert_string_equal(excerpt_of("\xc3\xa4\xc3\xb6: x", 1, 5, false),
                         "    \xc3\xa4\xc3\xb6: x\n        ^");
     /* Characters of two columns each, and a character of none. */
-    assert_string_equal(shown("\xe6\xbc\xa2\xe5\xad\x97: x", 1, 5, false),
+    assert_string_equal(excerpt_of("\xe6\xbc\xa2\xe5\xad\x97: x", 1, 5, false),
                         "    \xe6\xbc\xa2\xe5\xad\x97: x\n          ^");
-    assert_string_equal(shown("e\xcc\x81: x", 1, 5, false), "    e\xcc\x81: x\n       ^");
+    assert_string_equal(excerpt_of("e\xcc\x81: x", 1, 5, false), "    e\xcc\x81: x\n       ^");
     /* Control characters are replaced. */
-    assert_string_equal(shown("a\x1b[2J\x7f\xc2\x9b\xff z", 1, 9, false),
+    assert_string_equal(excerpt_of("a\x1b[2J\x7f\xc2\x9b\xff z", 1, 9, false),
                         "    a?[2J??? z\n            ^");
 }
 
@@ -85,23 +85,23 @@ static void test_long_lines(void **state)
     memcpy(whole, line, 100);
     whole[100] = 0;
     snprintf(expected, sizeof(expected), "    %s\n%*s^", whole, 4 + 99, "");
-    assert_string_equal(shown(whole, 1, 100, false), expected);
+    assert_string_equal(excerpt_of(whole, 1, 100, false), expected);
     /* If the line is one longer, the end is cut. */
     line[101] = '\0';
     snprintf(expected, sizeof(expected), "    %.100s\xe2\x80\xa6\n    ^", line);
-    assert_string_equal(shown(line, 1, 1, false), expected);
+    assert_string_equal(excerpt_of(line, 1, 1, false), expected);
     /* For a mark near the end, the beginning is cut. */
     snprintf(expected, sizeof(expected), "    \xe2\x80\xa6%.51s\n%*s^", line + 50, 4 + 1 + 40, "");
-    assert_string_equal(shown(line, 1, 91, false), expected);
+    assert_string_equal(excerpt_of(line, 1, 91, false), expected);
     /* For a mark in the middle of a long line, both are cut. */
     line[101] = '1';
     snprintf(expected, sizeof(expected), "    \xe2\x80\xa6%.100s\xe2\x80\xa6\n%*s^", line + 459,
              4 + 1 + 40, "");
-    assert_string_equal(shown(line, 1, 500, false), expected);
+    assert_string_equal(excerpt_of(line, 1, 500, false), expected);
 }
 
 /* If there is no room for the whole excerpt, none is added. */
-static void test_no_room(void **state)
+static void test_excerpt_needs_room(void **state)
 {
     char sentence[ERR_MESSAGE_MAX];
     memset(sentence, 's', sizeof(sentence));
@@ -121,10 +121,11 @@ static void test_no_room(void **state)
 
 static void test_secrets(void **state)
 {
-    assert_string_equal(shown("    token: aB3.x/\xc3\xa4 z", 1, 12, true),
+    assert_string_equal(excerpt_of("    token: aB3.x/\xc3\xa4 z", 1, 12, true),
                         "        token: ***.*/* *\n               ^");
-    assert_string_equal(shown("- user: {name: a}", 1, 3, true), "    - user: {****: *}\n      ^");
-    assert_string_equal(shown("  aGVsbG8=", 1, 3, true), "      *******=\n      ^");
+    assert_string_equal(excerpt_of("- user: {name: a}", 1, 3, true),
+                        "    - user: {****: *}\n      ^");
+    assert_string_equal(excerpt_of("  aGVsbG8=", 1, 3, true), "      *******=\n      ^");
 }
 
 static void test_places(void **state)
@@ -158,8 +159,10 @@ static void test_wrapped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_lines),   TEST(test_characters), TEST(test_long_lines), TEST(test_no_room),
-        TEST(test_secrets), TEST(test_places),     TEST(test_wrapped),
+        TEST(test_lines),      TEST(test_characters),
+        TEST(test_long_lines), TEST(test_excerpt_needs_room),
+        TEST(test_secrets),    TEST(test_places),
+        TEST(test_wrapped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ enum { WORKERS = 4 };
 
 /* Starts the workers. Each worker ends with its error, if it has one. A worker without an error
  * waits if worker 0 has one. Returns only in worker 0. */
-static int run(const struct err *ends, struct err *err)
+static int run_workers(const struct err *ends, struct err *err)
 {
     struct bench_workers workers = {0};
     struct ty_tf_config *config = NULL;
@@ -43,21 +43,21 @@ static int run(const struct err *ends, struct err *err)
     return result;
 }
 
-static void all_end_well(void **state)
+static void workers_without_errors_succeed(void **state)
 {
     struct err err;
-    assert_int_equal(run((const struct err[WORKERS]){0}, &err), 0);
+    assert_int_equal(run_workers((const struct err[WORKERS]){0}, &err), 0);
 }
 
-static void the_reason_of_another_is_told(void **state)
+static void error_of_another_worker_is_reported(void **state)
 {
     const struct err ends[WORKERS] = {[2] = {.code = ERR_IO, .message = "no memory"}};
     struct err err;
-    assert_int_equal(run(ends, &err), -ERR_IO);
+    assert_int_equal(run_workers(ends, &err), -ERR_IO);
     assert_string_equal(err.message, "worker 2: no memory");
 }
 
-static void a_reason_is_told_before_what_follows_from_it(void **state)
+static void cause_is_reported_instead_of_lost_peers(void **state)
 {
     const struct err ends[WORKERS] = {
         [0] = {.code = ERR_UNAVAILABLE, .message = "worker 3 is lost"},
@@ -65,21 +65,21 @@ static void a_reason_is_told_before_what_follows_from_it(void **state)
         [3] = {.code = ERR_IO, .message = "no memory"},
     };
     struct err err;
-    assert_int_equal(run(ends, &err), -ERR_IO);
+    assert_int_equal(run_workers(ends, &err), -ERR_IO);
     assert_string_equal(err.message, "worker 3: no memory");
 }
 
-static void what_all_say_is_said_once(void **state)
+static void error_of_all_workers_is_reported_once(void **state)
 {
     const struct err unsupported = {.code = ERR_UNSUPPORTED, .message = "cannot be used here"};
     const struct err ends[WORKERS] = {unsupported, unsupported, unsupported, unsupported};
     struct err err;
-    assert_int_equal(run(ends, &err), -ERR_UNSUPPORTED);
+    assert_int_equal(run_workers(ends, &err), -ERR_UNSUPPORTED);
     assert_string_equal(err.message, "cannot be used here");
 }
 
 /* Runs as a user that has no other process and may have one more. */
-static void try_with_too_few_processes(void)
+static void start_workers_with_process_limit(void)
 {
     const struct rlimit limit = {2, 2};
     const uid_t user = 1000000000 + (uid_t)getpid();
@@ -98,7 +98,7 @@ static void try_with_too_few_processes(void)
           waitpid(-1, NULL, WNOHANG) != -1);
 }
 
-static void a_worker_that_cannot_start_is_told_and_ends_the_others(void **state)
+static void failed_fork_is_reported_and_ends_the_other_workers(void **state)
 {
     int status = 0;
     if (geteuid() != 0)
@@ -106,7 +106,7 @@ static void a_worker_that_cannot_start_is_told_and_ends_the_others(void **state)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)
-        try_with_too_few_processes();
+        start_workers_with_process_limit();
     assert_int_equal(waitpid(child, &status, 0), child);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
         skip(); /* the limit has no effect on this machine */
@@ -118,11 +118,11 @@ static void a_worker_that_cannot_start_is_told_and_ends_the_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(all_end_well),
-        TEST(the_reason_of_another_is_told),
-        TEST(a_reason_is_told_before_what_follows_from_it),
-        TEST(what_all_say_is_said_once),
-        TEST(a_worker_that_cannot_start_is_told_and_ends_the_others),
+        TEST(workers_without_errors_succeed),
+        TEST(error_of_another_worker_is_reported),
+        TEST(cause_is_reported_instead_of_lost_peers),
+        TEST(error_of_all_workers_is_reported_once),
+        TEST(failed_fork_is_reported_and_ends_the_other_workers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

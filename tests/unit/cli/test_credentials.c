@@ -25,7 +25,7 @@ static struct state_dir make_state(struct arena *arena)
     return state;
 }
 
-static void made_once(void **state_)
+static void credentials_are_created_once(void **state_)
 {
     static const char *const HOSTS[] = {
         "localhost",  "127.0.0.1",          "127.0.0.3",
@@ -55,7 +55,7 @@ static void write_text(struct arena *arena, const char *directory, const char *n
                      0);
 }
 
-static void an_old_one_is_made_anew(void **state_)
+static void outdated_certificate_is_replaced(void **state_)
 {
     static const char *const HOSTS[] = {"localhost", "127.0.0.1", "::1", NULL};
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -84,7 +84,7 @@ static void an_old_one_is_made_anew(void **state_)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(made_once),
-                                       cmocka_unit_test(an_old_one_is_made_anew)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(credentials_are_created_once),
+                                       cmocka_unit_test(outdated_certificate_is_replaced)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 #include "scratch_directory.h"
 
 /* The file of the termination message must exist already. */
-static void the_last_progress_is_left_behind(void **state)
+static void last_progress_becomes_the_termination_message(void **state)
 {
     _cleanup_free_ char *path = mem_printf("%s/termination-log", directory);
     struct fit_watch watch = {.state = run_state_new(), .arena = arena_new()};
@@ -33,8 +33,8 @@ static void the_last_progress_is_left_behind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_last_progress_is_left_behind, make_directory,
-                                        remove_directory),
+        cmocka_unit_test_setup_teardown(last_progress_becomes_the_termination_message,
+                                        make_directory, remove_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

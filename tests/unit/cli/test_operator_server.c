@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void addresses_are_read_as_go_writes_them(void **state)
+static void addresses_in_go_notation_are_parsed(void **state)
 {
     static const struct {
         const char *text, *host;
@@ -93,7 +93,7 @@ static void stop(void *context)
     loop_stop(((struct world *)context)->loop);
 }
 
-static int ask(struct world *world, const char *method, const char *path)
+static int send_request(struct world *world, const char *method, const char *path)
 {
     static const struct http_callbacks LISTENER = {on_head, on_data, on_end};
     struct http_request request = {.method = method, .path = path, .query = ""};
@@ -103,7 +103,7 @@ static int ask(struct world *world, const char *method, const char *path)
     return world->status;
 }
 
-static void three_paths_are_answered(void **state)
+static void metrics_and_health_paths_are_served(void **state)
 {
     struct world world = {.metrics = prometheus_new()};
     struct err err = ERR_INIT;
@@ -123,16 +123,16 @@ static void three_paths_are_answered(void **state)
     struct http_client_options client = {.base_url = url};
     assert_int_equal(http_client_new(world.loop, &client, &world.client, &err), 0);
 
-    assert_int_equal(ask(&world, "GET", "/healthz"), 200);
+    assert_int_equal(send_request(&world, "GET", "/healthz"), 200);
     assert_string_equal(world.body, "ok\n");
-    assert_int_equal(ask(&world, "GET", "/readyz"), 503);
+    assert_int_equal(send_request(&world, "GET", "/readyz"), 503);
     assert_string_equal(world.body, "waits for something\n");
     world.ready = true;
-    assert_int_equal(ask(&world, "GET", "/readyz"), 200);
-    assert_int_equal(ask(&world, "GET", "/metrics"), 200);
+    assert_int_equal(send_request(&world, "GET", "/readyz"), 200);
+    assert_int_equal(send_request(&world, "GET", "/metrics"), 200);
     assert_non_null(strstr(world.body, "\nprocess_resident_memory_bytes "));
-    assert_int_equal(ask(&world, "GET", "/"), 404);
-    assert_int_equal(ask(&world, "POST", "/metrics"), 405);
+    assert_int_equal(send_request(&world, "GET", "/"), 404);
+    assert_int_equal(send_request(&world, "POST", "/metrics"), 405);
 
     /* A second server finds the address in use, and its error names the option. */
     struct operator_server *second = NULL;
@@ -151,8 +151,8 @@ static void three_paths_are_answered(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses_are_read_as_go_writes_them),
-        cmocka_unit_test(three_paths_are_answered),
+        cmocka_unit_test(addresses_in_go_notation_are_parsed),
+        cmocka_unit_test(metrics_and_health_paths_are_served),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-static void a_server_that_was_asked_to_end_stays_away(void **state)
+static void requested_exit_causes_no_restart(void **state)
 {
     const int ends[] = {W_EXITCODE(0, 0), W_EXITCODE(0, SIGTERM), W_EXITCODE(0, SIGINT)};
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
@@ -22,7 +22,7 @@ static void a_server_that_was_asked_to_end_stays_away(void **state)
     }
 }
 
-static void the_delay_doubles_until_it_gives_up(void **state)
+static void restart_delay_doubles_until_the_last_try(void **state)
 {
     const int64_t delays[] = {100, 200, 400, 800, 1600, 3200, 6400};
     int crashes = 0;
@@ -38,7 +38,7 @@ static void the_delay_doubles_until_it_gives_up(void **state)
     assert_int_equal(crashes, SERVER_RESTART_TRIES);
 }
 
-static void a_healthy_minute_forgets_the_crashes(void **state)
+static void crash_count_is_reset_after_a_healthy_minute(void **state)
 {
     int crashes = SERVER_RESTART_TRIES - 1;
     int64_t delay_ms = 0;
@@ -48,7 +48,7 @@ static void a_healthy_minute_forgets_the_crashes(void **state)
     assert_int_equal(delay_ms, SERVER_RESTART_FIRST_MS);
 }
 
-static void the_cause_is_in_words(void **state)
+static void exit_cause_is_described(void **state)
 {
     char text[SERVER_CAUSE_MAX];
     server_restart_cause(W_EXITCODE(0, SIGSEGV), text);
@@ -62,10 +62,10 @@ static void the_cause_is_in_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_server_that_was_asked_to_end_stays_away),
-        cmocka_unit_test(the_delay_doubles_until_it_gives_up),
-        cmocka_unit_test(a_healthy_minute_forgets_the_crashes),
-        cmocka_unit_test(the_cause_is_in_words),
+        cmocka_unit_test(requested_exit_causes_no_restart),
+        cmocka_unit_test(restart_delay_doubles_until_the_last_try),
+        cmocka_unit_test(crash_count_is_reset_after_a_healthy_minute),
+        cmocka_unit_test(exit_cause_is_described),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
 
 static struct err err;
 
-static void the_place_is_given_or_found(void **state)
+static void path_comes_from_option_or_environment(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct state_dir dir;
@@ -40,7 +40,7 @@ static void the_place_is_given_or_found(void **state)
     assert_int_equal(dir.path[0], '/');
 }
 
-static void one_server_at_a_time(void **state)
+static void state_directory_allows_one_server(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     char root[] = "/tmp/trainyard-state.XXXXXX";
@@ -83,7 +83,7 @@ static void one_server_at_a_time(void **state)
 }
 
 /* While no server runs, the process that restarts it holds the lock. */
-static void a_restart_is_told_of(void **state)
+static void pending_restart_is_reported(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     char root[] = "/tmp/trainyard-state.XXXXXX";
@@ -129,9 +129,9 @@ static void a_restart_is_told_of(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_place_is_given_or_found),
-        cmocka_unit_test(one_server_at_a_time),
-        cmocka_unit_test(a_restart_is_told_of),
+        cmocka_unit_test(path_comes_from_option_or_environment),
+        cmocka_unit_test(state_directory_allows_one_server),
+        cmocka_unit_test(pending_restart_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

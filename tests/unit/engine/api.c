@@ -43,7 +43,7 @@ static void start(struct api *api, const char *ca_pem)
     api_run(api, RUN_MS);
 }
 
-void api_start_anew(struct api *api, const char *ca_pem)
+void api_restart(struct api *api, const char *ca_pem)
 {
     http_transport_free(api->transport);
     engine_free(api->engine);
@@ -322,7 +322,7 @@ const char *stream_text(struct stream *stream, size_t from)
     return text;
 }
 
-/* ---- Looking at answers ---------------------------------------------------------------------- */
+/* ---- Responses ------------------------------------------------------------------------------- */
 
 const char *answer_message(const struct answer *answer)
 {

@@ -28,7 +28,7 @@ void api_open(struct api *api, uint64_t seed);
 /* Opens a server with a certificate authority, whose certificate each namespace gets. */
 void api_open_with_ca(struct api *api, uint64_t seed, const char *ca_pem);
 /* Starts another server on the same store, as after `down` and `up`. */
-void api_start_anew(struct api *api, const char *ca_pem);
+void api_restart(struct api *api, const char *ca_pem);
 void api_close(struct api *api);
 /* Fixtures for cmocka: the state is a struct api. */
 int api_setup(void **state);

@@ -11,7 +11,7 @@
 #include "read_json.h"
 #include <string.h>
 
-static void matches(void **state)
+static void matches_objects(void **state)
 {
     static const struct {
         const char *selector;
@@ -45,7 +45,7 @@ static void matches(void **state)
     }
 }
 
-static void gives_its_terms(void **state)
+static void returns_its_terms(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_field_selector selector;
@@ -58,7 +58,7 @@ static void gives_its_terms(void **state)
     assert_false(selector.terms[1].equal);
 }
 
-static void refuses(void **state)
+static void rejects_invalid_selectors(void **state)
 {
     static const char *const BAD[] = {"a", "=b", "!=b", "a!b", "a=b=c", "a=b\\", "a=\\x", "a!"};
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -87,9 +87,9 @@ static void text_has_a_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matches),
-        cmocka_unit_test(gives_its_terms),
-        cmocka_unit_test(refuses),
+        cmocka_unit_test(matches_objects),
+        cmocka_unit_test(returns_its_terms),
+        cmocka_unit_test(rejects_invalid_selectors),
         cmocka_unit_test(text_has_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

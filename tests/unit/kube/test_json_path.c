@@ -11,7 +11,7 @@ static const char OBJECT[] =
     "'status':{'conditions':[{'type':'Ready','status':'True'},{'type':'Done','status':'False'}],"
     "'empty':[],'inner':{'image':'b'}}}";
 
-static void test_found(void **state)
+static void test_matches(void **state)
 {
     static const struct {
         const char *path, *found; /* as JSON, separated by a space */
@@ -184,8 +184,8 @@ static void test_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_found),  cmocka_unit_test(test_one_value),
-        cmocka_unit_test(test_dotted), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_matches), cmocka_unit_test(test_one_value),
+        cmocka_unit_test(test_dotted),  cmocka_unit_test(test_refused),
         cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 #include "kube/object.h"
 #include "read_json.h"
 
-static void answers_for_what_is_missing(void **state)
+static void missing_metadata_has_defaults(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct json *cases[] = {NULL, read_json(arena, "{}"), read_json(arena, "[]"),
@@ -34,7 +34,7 @@ static void answers_for_what_is_missing(void **state)
     }
 }
 
-static void reads_what_is_there(void **state)
+static void metadata_is_read(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *pod = read_json(
@@ -63,7 +63,7 @@ static void reads_what_is_there(void **state)
     assert_false(kube_condition_is_true(pod, "Done"));
 }
 
-static void edits_in_place(void **state)
+static void metadata_is_changed_in_place(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *object = read_json(arena, "{'kind': 'Pod', 'extra': [1]}");
@@ -83,7 +83,7 @@ static void edits_in_place(void **state)
                         "{\"kind\":\"Pod\",\"extra\":[1],\"metadata\":{\"name\":\"p\"}}");
 }
 
-static void points_to_its_owner(void **state)
+static void an_object_refers_to_its_owner(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *job = kube_object_make(arena, &KUBE_JOBS, "n", "j");
@@ -99,7 +99,7 @@ static void points_to_its_owner(void **state)
     assert_true(kube_meta_is_controlled_by(pod, "u1"));
 }
 
-static void puts_the_kind_in_front(void **state)
+static void the_kind_is_the_first_member(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *item = read_json(arena, "{'metadata': {'name': 'p'}, 'kind': ''}");
@@ -118,11 +118,11 @@ static void puts_the_kind_in_front(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_for_what_is_missing),
-        cmocka_unit_test(reads_what_is_there),
-        cmocka_unit_test(edits_in_place),
-        cmocka_unit_test(points_to_its_owner),
-        cmocka_unit_test(puts_the_kind_in_front),
+        cmocka_unit_test(missing_metadata_has_defaults),
+        cmocka_unit_test(metadata_is_read),
+        cmocka_unit_test(metadata_is_changed_in_place),
+        cmocka_unit_test(an_object_refers_to_its_owner),
+        cmocka_unit_test(the_kind_is_the_first_member),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

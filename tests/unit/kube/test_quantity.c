@@ -20,7 +20,7 @@ static struct kube_quantity parse(const char *text)
     return quantity;
 }
 
-static void is_canonical(void **state)
+static void a_quantity_is_written_in_canonical_form(void **state)
 {
     static const struct {
         const char *text, *canonical;
@@ -76,7 +76,7 @@ static void is_canonical(void **state)
     }
 }
 
-static void refuses_what_is_none(void **state)
+static void invalid_quantities_are_rejected(void **state)
 {
     static const char *const BAD[] = {"",    ".",   "m",   "1 ",  " 1",   "1.2.3", "1e",  "1e+",
                                       "1ee", "1Kk", "0x1", "1ki", "1e3m", "--1",   "abc", "1 Gi"};
@@ -87,7 +87,7 @@ static void refuses_what_is_none(void **state)
     assert_int_equal(kube_quantity_parse(NULL, &(struct kube_quantity){0}, NULL), -ERR_INVALID);
 }
 
-static void counts(void **state)
+static void quantities_are_added_and_compared(void **state)
 {
     struct kube_quantity sum = {0}, a = parse("1Gi"), b = parse("512Mi"), c = parse("100m");
     char text[KUBE_QUANTITY_TEXT_MAX];
@@ -110,7 +110,7 @@ static void counts(void **state)
     assert_int_equal(kube_quantity_value(&least), -INT64_MAX);
 }
 
-static void reads_json_numbers(void **state)
+static void quantities_are_read_from_json_numbers(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_quantity quantity;
@@ -141,8 +141,10 @@ static void text_has_a_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(is_canonical),     cmocka_unit_test(refuses_what_is_none),
-        cmocka_unit_test(counts),           cmocka_unit_test(reads_json_numbers),
+        cmocka_unit_test(a_quantity_is_written_in_canonical_form),
+        cmocka_unit_test(invalid_quantities_are_rejected),
+        cmocka_unit_test(quantities_are_added_and_compared),
+        cmocka_unit_test(quantities_are_read_from_json_numbers),
         cmocka_unit_test(text_has_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ static void makes_paths(void **state)
                             CASES[i].path);
 }
 
-static void names_them(void **state)
+static void names_resources(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     assert_string_equal(kube_resource_api_version(arena, &KUBE_PODS), "v1");
@@ -43,7 +43,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(makes_paths),
-        cmocka_unit_test(names_them),
+        cmocka_unit_test(names_resources),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include "kube/selector.h"
 #include "read_json.h"
 
-static void matches(void **state)
+static void matches_labels(void **state)
 {
     static const struct {
         const char *selector, *labels;
@@ -71,7 +71,7 @@ static void matches(void **state)
     }
 }
 
-static void refuses(void **state)
+static void rejects_invalid_selectors(void **state)
 {
     static const char *const BAD[] = {
         ",",      "a,",      ",a",      "a,,b",  "=b",         "a=b=c", "a in b",
@@ -124,7 +124,7 @@ static void limits_hold_at_the_last_one(void **state)
     }
 }
 
-static void comes_from_objects(void **state)
+static void is_read_from_json(void **state)
 {
     static const struct {
         const char *selector, *labels;
@@ -189,10 +189,10 @@ static void services_and_affinity(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matches),
-        cmocka_unit_test(refuses),
+        cmocka_unit_test(matches_labels),
+        cmocka_unit_test(rejects_invalid_selectors),
         cmocka_unit_test(limits_hold_at_the_last_one),
-        cmocka_unit_test(comes_from_objects),
+        cmocka_unit_test(is_read_from_json),
         cmocka_unit_test(services_and_affinity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-static void every_code_comes_back(void **state)
+static void every_error_code_round_trips(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     for (int code = ERR_INTERNAL; code < ERR_CODES; code++) {
@@ -28,7 +28,7 @@ static void every_code_comes_back(void **state)
     }
 }
 
-static void is_written_as_upstream_does(void **state)
+static void a_status_is_written_as_by_kubernetes(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct err err = ERR_INIT;
@@ -46,7 +46,7 @@ static void is_written_as_upstream_does(void **state)
                         "\"status\":\"Success\",\"details\":{\"uid\":\"u\"}}");
 }
 
-static void carries_causes(void **state)
+static void a_status_contains_causes(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct err err = ERR_INIT;
@@ -60,7 +60,7 @@ static void carries_causes(void **state)
     assert_string_equal(json_get_string(cause, "reason", ""), "FieldValueInvalid");
 }
 
-static void reads_answers(void **state)
+static void a_status_is_read_from_a_response(void **state)
 {
     static const struct {
         int http_status;
@@ -99,7 +99,7 @@ static void reads_answers(void **state)
     }
 }
 
-static void refuses_what_is_no_status(void **state)
+static void invalid_statuses_are_rejected(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     assert_int_equal(kube_status_to_err(read_json(arena, "{'kind': 'Pod'}"), NULL), -ERR_INTERNAL);
@@ -109,11 +109,11 @@ static void refuses_what_is_no_status(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_code_comes_back),
-        cmocka_unit_test(is_written_as_upstream_does),
-        cmocka_unit_test(carries_causes),
-        cmocka_unit_test(reads_answers),
-        cmocka_unit_test(refuses_what_is_no_status),
+        cmocka_unit_test(every_error_code_round_trips),
+        cmocka_unit_test(a_status_is_written_as_by_kubernetes),
+        cmocka_unit_test(a_status_contains_causes),
+        cmocka_unit_test(a_status_is_read_from_a_response),
+        cmocka_unit_test(invalid_statuses_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

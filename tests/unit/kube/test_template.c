@@ -17,8 +17,8 @@
     "{'kind':'Template','apiVersion':'v1'," PARAMETERS ",'objects':" objects more "}"
 
 /* Returns the objects, written with ' for ", or the error. */
-static const char *process(struct arena *arena, const char *template_, const char *values,
-                           struct err *err)
+static const char *process_template(struct arena *arena, const char *template_, const char *values,
+                                    struct err *err)
 {
     struct json *list = NULL;
     const struct json *wrong = NULL;
@@ -53,7 +53,8 @@ static void test_filled_in(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct err err = ERR_INIT;
         const char *text = arena_printf(arena, TEMPLATE("[%s]", ""), rows[i].object);
-        assert_string_equal(process(arena, text, "{'BUCKET':'b'}", &err), rows[i].expected);
+        assert_string_equal(process_template(arena, text, "{'BUCKET':'b'}", &err),
+                            rows[i].expected);
     }
     arena_free(arena);
 }
@@ -62,9 +63,10 @@ static void test_labels(void **state)
 {
     struct arena *arena = arena_new();
     struct err err = ERR_INIT;
-    assert_string_equal(process(arena, TEMPLATE("[{'kind':'Pod'}]", ",'labels':{'app':'${NAME}'}"),
-                                "{'BUCKET':'b','NAME':'mine'}", &err),
-                        "[{'kind':'Pod','metadata':{'labels':{'app':'mine'}}}]");
+    assert_string_equal(
+        process_template(arena, TEMPLATE("[{'kind':'Pod'}]", ",'labels':{'app':'${NAME}'}"),
+                         "{'BUCKET':'b','NAME':'mine'}", &err),
+        "[{'kind':'Pod','metadata':{'labels':{'app':'mine'}}}]");
     arena_free(arena);
 }
 
@@ -91,14 +93,14 @@ static void test_refused(void **state)
     struct arena *arena = arena_new();
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct err err = ERR_INIT;
-        assert_string_equal(process(arena, rows[i].template_, rows[i].values, &err),
+        assert_string_equal(process_template(arena, rows[i].template_, rows[i].values, &err),
                             rows[i].message);
     }
     arena_free(arena);
 }
 
 /* The error gives the rejected value, so that a caller with the text can find its position. */
-static void test_what_is_refused_is_given(void **state)
+static void test_error_returns_the_rejected_value(void **state)
 {
     static const struct {
         const char *template_;
@@ -182,7 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_filled_in), cmocka_unit_test(test_labels),
-        cmocka_unit_test(test_refused),   cmocka_unit_test(test_what_is_refused_is_given),
+        cmocka_unit_test(test_refused),   cmocka_unit_test(test_error_returns_the_rejected_value),
         cmocka_unit_test(test_limits),    cmocka_unit_test(test_generated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

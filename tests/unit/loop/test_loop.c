@@ -103,14 +103,14 @@ static int teardown(void **state)
     return 0;
 }
 
-static void returns_when_nothing_is_left(void **state)
+static void run_returns_if_nothing_is_pending(void **state)
 {
     struct fixture *fixture = *state;
     loop_run(fixture->loop);
     loop_run(fixture->loop);
 }
 
-static void timers_fire_in_order_of_due(void **state)
+static void timers_fire_in_order_of_due_time(void **state)
 {
     struct fixture *fixture = *state;
     struct named_timer a = make_timer(fixture, 'a'), b = make_timer(fixture, 'b'),
@@ -160,7 +160,7 @@ static void deferred_tasks_run_once_in_the_next_turn(void **state)
     assert_string_equal(fixture->log, "ab");
 }
 
-static void a_task_may_cancel_another_of_its_turn(void **state)
+static void a_task_may_cancel_a_task_of_the_same_turn(void **state)
 {
     struct fixture *fixture = *state;
     struct named_task a = make_task(fixture, 'x'), b = make_task(fixture, 'x');
@@ -227,7 +227,7 @@ static void work_is_done_and_reported_on_the_loop(void **state)
         assert_int_equal(works[i].output, works[i].input * (works[i].input + 1) / 2);
 }
 
-static void free_with_things_under_way_leaves_nothing(void **state)
+static void free_with_pending_work_leaks_nothing(void **state)
 {
     struct fixture *fixture = *state;
     struct named_timer timer = make_timer(fixture, 't');
@@ -314,7 +314,7 @@ static void on_signal(void *context, int number)
     loop_stop(fixture->loop);
 }
 
-static void signals_call_back(void **state)
+static void signals_run_the_callback(void **state)
 {
     struct fixture *fixture = *state;
     struct loop_signals *signals = NULL;
@@ -348,7 +348,7 @@ static uint64_t count_turns(const struct loop_turn_histogram *histogram, size_t 
     return count;
 }
 
-static void tasks_that_do_not_fit_wait_in_order_for_the_next_turn(void **state)
+static void tasks_beyond_a_turn_run_in_order_in_the_next_turn(void **state)
 {
     struct fixture *fixture = *state;
     struct named_task tasks[3];
@@ -372,13 +372,13 @@ static void tasks_that_do_not_fit_wait_in_order_for_the_next_turn(void **state)
     assert_true(turns->wall.sum_s >= 0.09);
 }
 
-static void in_simulation_no_turn_is_counted(void **state)
+static void a_simulated_loop_counts_no_turns(void **state)
 {
     struct fixture *fixture = *state;
     assert_null(loop_turns(fixture->loop));
 }
 
-static void a_turn_counts_in_the_first_bucket_that_holds_it(void **state)
+static void a_turn_counts_in_the_smallest_bucket_that_fits(void **state)
 {
     struct loop_turn_histogram histogram = {0};
     loop_turn_histogram_add(&histogram, 0);
@@ -399,21 +399,21 @@ int main(void)
     cmocka_unit_test_setup_teardown(test, setup_uv, teardown),                                     \
         cmocka_unit_test_setup_teardown(test, setup_sim, teardown)
     const struct CMUnitTest tests[] = {
-        BOTH(returns_when_nothing_is_left),
-        BOTH(timers_fire_in_order_of_due),
+        BOTH(run_returns_if_nothing_is_pending),
+        BOTH(timers_fire_in_order_of_due_time),
         BOTH(a_timer_moves_stops_and_starts_again),
         BOTH(deferred_tasks_run_once_in_the_next_turn),
-        BOTH(a_task_may_cancel_another_of_its_turn),
+        BOTH(a_task_may_cancel_a_task_of_the_same_turn),
         BOTH(stop_ends_the_run_but_not_the_timers),
         BOTH(work_is_done_and_reported_on_the_loop),
-        BOTH(free_with_things_under_way_leaves_nothing),
+        BOTH(free_with_pending_work_leaks_nothing),
         cmocka_unit_test_setup_teardown(posts_from_other_threads_all_arrive, setup_uv, teardown),
         cmocka_unit_test_setup_teardown(a_post_before_the_run_is_not_lost, setup_uv, teardown),
-        cmocka_unit_test_setup_teardown(signals_call_back, setup_uv, teardown),
-        cmocka_unit_test_setup_teardown(tasks_that_do_not_fit_wait_in_order_for_the_next_turn,
-                                        setup_uv, teardown),
-        cmocka_unit_test_setup_teardown(in_simulation_no_turn_is_counted, setup_sim, teardown),
-        cmocka_unit_test(a_turn_counts_in_the_first_bucket_that_holds_it),
+        cmocka_unit_test_setup_teardown(signals_run_the_callback, setup_uv, teardown),
+        cmocka_unit_test_setup_teardown(tasks_beyond_a_turn_run_in_order_in_the_next_turn, setup_uv,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_simulated_loop_counts_no_turns, setup_sim, teardown),
+        cmocka_unit_test(a_turn_counts_in_the_smallest_bucket_that_fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,14 +78,14 @@ static struct run run_with_seed(uint64_t seed)
     return run;
 }
 
-static void a_seed_is_a_run(void **state)
+static void the_same_seed_gives_the_same_run(void **state)
 {
     struct run first = run_with_seed(1);
     assert_string_equal(first.log, run_with_seed(1).log);
     assert_string_not_equal(first.log, run_with_seed(2).log);
 }
 
-static void time_jumps_and_stops_where_told(void **state)
+static void virtual_time_advances_by_the_requested_duration(void **state)
 {
     enum { HOUR = 3600000 };
     struct run run = {0};
@@ -103,7 +103,7 @@ static void time_jumps_and_stops_where_told(void **state)
     loop_free(loop);
 }
 
-static void what_needs_a_machine_is_refused(void **state)
+static void signals_and_libuv_are_unsupported(void **state)
 {
     struct loop *loop = sim_loop_new(3, 0);
     struct loop_signals *signals = NULL;
@@ -116,9 +116,9 @@ static void what_needs_a_machine_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_seed_is_a_run),
-        cmocka_unit_test(time_jumps_and_stops_where_told),
-        cmocka_unit_test(what_needs_a_machine_is_refused),
+        cmocka_unit_test(the_same_seed_gives_the_same_run),
+        cmocka_unit_test(virtual_time_advances_by_the_requested_duration),
+        cmocka_unit_test(signals_and_libuv_are_unsupported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 
 enum { TIMERS = 200 };
 
-static struct loop_timer *slow_first(struct loop_timer *timers)
+static struct loop_timer *find_first(struct loop_timer *timers)
 {
     struct loop_timer *first = NULL;
     for (size_t i = 0; i < TIMERS; i++) {
@@ -28,7 +28,7 @@ static struct loop_timer *slow_first(struct loop_timer *timers)
     return first;
 }
 
-static void gives_the_same_first_as_a_search(void **state)
+static void the_first_timer_matches_a_linear_search(void **state)
 {
     struct rand rand;
     rand_init(&rand, 7);
@@ -47,11 +47,11 @@ static void gives_the_same_first_as_a_search(void **state)
             timer_heap_insert(&heap, timer);
             timer->running = true;
         }
-        assert_ptr_equal(timer_heap_first(&heap), slow_first(timers));
+        assert_ptr_equal(timer_heap_first(&heap), find_first(timers));
     }
 }
 
-static void holds_many_without_deep_recursion(void **state)
+static void many_timers_need_no_deep_recursion(void **state)
 {
     enum { MANY = 300000 };
     struct loop_timer *timers = mem_calloc(MANY, sizeof(*timers));
@@ -74,8 +74,8 @@ static void holds_many_without_deep_recursion(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gives_the_same_first_as_a_search),
-        cmocka_unit_test(holds_many_without_deep_recursion),
+        cmocka_unit_test(the_first_timer_matches_a_linear_search),
+        cmocka_unit_test(many_timers_need_no_deep_recursion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

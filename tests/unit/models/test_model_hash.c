@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-static void the_hash_of_a_face_run_stays(void **state)
+static void hash_of_a_face_run_is_stable(void **state)
 {
     struct face_fit_options options = FACE_FIT_DEFAULT;
     struct dataset *dataset = NULL;
@@ -30,7 +30,7 @@ static void the_hash_of_a_face_run_stays(void **state)
     dataset_free(dataset);
 }
 
-static void the_hash_of_a_classifier_run_stays(void **state)
+static void hash_of_a_classifier_run_is_stable(void **state)
 {
     struct classifier_fit_options options = CLASSIFIER_FIT_DEFAULT;
     const struct idx idx = {.count = 600, .height = 28, .width = 28, .classes = 10};
@@ -48,7 +48,7 @@ static void the_hash_of_a_classifier_run_stays(void **state)
                 0x09bc6daf461589f3);
 }
 
-static void the_hash_of_a_recommender_run_stays(void **state)
+static void hash_of_a_recommender_run_is_stable(void **state)
 {
     struct recommender_fit_options options = RECOMMENDER_FIT_DEFAULT;
     uint64_t numbers[MODEL_NUMBERS_MAX];
@@ -62,7 +62,7 @@ static void the_hash_of_a_recommender_run_stays(void **state)
 }
 
 /* The settings of workers that train synchronously are added to the hash of the model. */
-static void the_hash_of_terms_stays(void **state)
+static void hash_of_terms_is_stable(void **state)
 {
     static const struct option OPTIONS[] = {
         {.name = "seed", .type = OPTION_INT, .offset = offsetof(struct fit_values, seed)},
@@ -85,10 +85,10 @@ static void the_hash_of_terms_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_hash_of_a_face_run_stays),
-        cmocka_unit_test(the_hash_of_a_classifier_run_stays),
-        cmocka_unit_test(the_hash_of_a_recommender_run_stays),
-        cmocka_unit_test(the_hash_of_terms_stays),
+        cmocka_unit_test(hash_of_a_face_run_is_stable),
+        cmocka_unit_test(hash_of_a_classifier_run_is_stable),
+        cmocka_unit_test(hash_of_a_recommender_run_is_stable),
+        cmocka_unit_test(hash_of_terms_is_stable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

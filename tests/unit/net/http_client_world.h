@@ -46,7 +46,7 @@ struct answer {
     char type[32];
     struct buf body;
     struct err err;
-    /* What the callbacks do; go_on: on_end does not stop the loop. */
+    /* The actions of the callbacks. With go_on, on_end does not stop the loop. */
     bool stop_on_data, cancel_on_data, free_on_data, free_on_end, go_on;
     struct answer *start_on_end;
 };

@@ -94,7 +94,7 @@ static void *client_main(void *argument)
 
 /* Sets a long timeout where the test sets none, because the machine may stop a client for a
  * while. */
-static void be_patient(int64_t *timeout_ms)
+static void set_long_timeouts(int64_t *timeout_ms)
 {
     *timeout_ms = *timeout_ms ? *timeout_ms : 10 * 60 * 1000;
 }
@@ -105,10 +105,10 @@ void serve_client(bool with_tls, const struct http_server_options *limits,
     struct world world = {.client = client, .client_done.callback = on_client_done};
     struct err err = ERR_INIT;
     struct http_server_options options = limits ? *limits : (struct http_server_options){0};
-    be_patient(&options.handshake_timeout_ms);
-    be_patient(&options.header_timeout_ms);
-    be_patient(&options.body_timeout_ms);
-    be_patient(&options.idle_timeout_ms);
+    set_long_timeouts(&options.handshake_timeout_ms);
+    set_long_timeouts(&options.header_timeout_ms);
+    set_long_timeouts(&options.body_timeout_ms);
+    set_long_timeouts(&options.idle_timeout_ms);
     assert_int_equal(loop_new(&world.loop, &err), 0);
     loop_timer_init(world.loop, &world.ticker, on_tick);
     if (with_tls) {

@@ -14,7 +14,7 @@
 static struct arena *arena;
 
 /* Returns "type as/group/version, …", in the order of preference. */
-static const char *told(const char *header)
+static const char *text_of(const char *header)
 {
     struct accept accept;
     accept_parse(arena, header, &accept);
@@ -29,35 +29,36 @@ static const char *told(const char *header)
     return text;
 }
 
-static void clauses_are_read(void **state)
+static void clauses_are_parsed(void **state)
 {
     (void)state;
-    assert_string_equal(told(NULL), "*/*");
-    assert_string_equal(told(""), "*/*");
-    assert_string_equal(told("application/json"), "application/json");
-    assert_string_equal(told("Application/JSON; charset=utf-8"), "application/json");
+    assert_string_equal(text_of(NULL), "*/*");
+    assert_string_equal(text_of(""), "*/*");
+    assert_string_equal(text_of("application/json"), "application/json");
+    assert_string_equal(text_of("Application/JSON; charset=utf-8"), "application/json");
     assert_string_equal(
-        told("application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g="
-             "meta.k8s.io, application/json"),
+        text_of(
+            "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g="
+            "meta.k8s.io, application/json"),
         "application/json Table/meta.k8s.io/v1, application/json Table/meta.k8s.io/v1beta1, "
         "application/json");
 }
 
-static void the_most_wanted_is_first(void **state)
+static void clauses_are_sorted_by_preference(void **state)
 {
     (void)state;
-    assert_string_equal(told("a/b;q=0.5, c/d, e/f;q=0.9"), "c/d, e/f, a/b");
-    assert_string_equal(told("*/*, text/*, text/html, text/plain"),
+    assert_string_equal(text_of("a/b;q=0.5, c/d, e/f;q=0.9"), "c/d, e/f, a/b");
+    assert_string_equal(text_of("*/*, text/*, text/html, text/plain"),
                         "text/html, text/plain, text/*, */*");
-    assert_string_equal(told("a/b;q=0, c/d"), "c/d");
+    assert_string_equal(text_of("a/b;q=0, c/d"), "c/d");
 }
 
-static void what_cannot_be_read_does_not_count(void **state)
+static void invalid_clauses_are_ignored(void **state)
 {
     (void)state;
-    assert_string_equal(told("json, a/b, /x, x/, a b/c"), "a/b");
-    assert_string_equal(told("a/b;q=x, c/d;q=2, e/f;q=-1, g/h;q=nan"), "");
-    assert_string_equal(told(",;,;;,"), "");
+    assert_string_equal(text_of("json, a/b, /x, x/, a b/c"), "a/b");
+    assert_string_equal(text_of("a/b;q=x, c/d;q=2, e/f;q=-1, g/h;q=nan"), "");
+    assert_string_equal(text_of(",;,;;,"), "");
     struct accept accept;
     char many[ACCEPT_CLAUSES_MAX * 2 * 4 + 1] = "";
     for (size_t i = 0; i < (size_t)ACCEPT_CLAUSES_MAX * 2; i++)
@@ -68,7 +69,7 @@ static void what_cannot_be_read_does_not_count(void **state)
     }
 }
 
-static void types_are_taken(void **state)
+static void media_types_are_matched(void **state)
 {
     (void)state;
     static const struct {
@@ -109,10 +110,10 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clauses_are_read),
-        cmocka_unit_test(the_most_wanted_is_first),
-        cmocka_unit_test(what_cannot_be_read_does_not_count),
-        cmocka_unit_test(types_are_taken),
+        cmocka_unit_test(clauses_are_parsed),
+        cmocka_unit_test(clauses_are_sorted_by_preference),
+        cmocka_unit_test(invalid_clauses_are_ignored),
+        cmocka_unit_test(media_types_are_matched),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -110,7 +110,7 @@ int pod_find_supervisor(const struct pod *pod)
     return process_lock_holder(lock, &pidfd, &pid, NULL) == 0 ? pidfd : -1;
 }
 
-void pod_tell_to_stop(const struct pod *pod, const struct pod_stop *stop)
+void pod_request_stop(const struct pod *pod, const struct pod_stop *stop)
 {
     int pidfd = pod_find_supervisor(pod);
     assert_int_equal(pod_stop_store(pod->directory, stop, NULL), 0);
@@ -202,7 +202,7 @@ void pod_expect_silent_restarts(struct pod *pod)
     pod_drop(pod);
 }
 
-int pod_count_news(const struct pod *pod, const char *reason, const char *message)
+int pod_count_events(const struct pod *pod, const char *reason, const char *message)
 {
     const struct pod_state *state = pod_state_now(pod);
     int count = 0;

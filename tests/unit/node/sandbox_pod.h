@@ -35,7 +35,7 @@ void pod_start(const struct pod *pod);
 /* Returns a pidfd, or -1 if there is no supervisor. */
 int pod_find_supervisor(const struct pod *pod);
 /* Sends the stop request, and does not wait for the end. */
-void pod_tell_to_stop(const struct pod *pod, const struct pod_stop *stop);
+void pod_request_stop(const struct pod *pod, const struct pod_stop *stop);
 struct pod_state *pod_state_now(const struct pod *pod);
 /* Waits for the end of the supervisor. Returns how the last container ended, in the pod's
  * memory. */
@@ -43,7 +43,7 @@ struct container_end *pod_finish(const struct pod *pod);
 char *pod_log(const struct pod *pod, int64_t run);
 /* Waits until the pod has written the word. The deadline is reached only by a defect. */
 void pod_wait_for_word(const struct pod *pod, const char *word);
-/* in the log of this run */
+/* Like pod_wait_for_word(), but in the log of this run. */
 void pod_wait_for_run(const struct pod *pod, int64_t run, const char *word);
 void pod_expect_log(const struct pod *pod, const char *expected);
 /* Waits until `is_so` returns true for the pod. */
@@ -52,7 +52,7 @@ void pod_await(const struct pod *pod, bool (*is_so)(const struct pod *pod));
  * two restarts, expects that the second run has printed nothing, and drops the pod. */
 void pod_expect_silent_restarts(struct pod *pod);
 /* Returns how often this event is in the pod's state. `message` NULL: with any message. */
-int pod_count_news(const struct pod *pod, const char *reason, const char *message);
+int pod_count_events(const struct pod *pod, const char *reason, const char *message);
 /* Adds a directory at /v of the main container, and of containers added later. It outlives their
  * runs. */
 void pod_add_kept(struct pod *pod);
@@ -66,79 +66,79 @@ void pod_await_kept(const struct pod *pod, const char *name, const char *start);
 void pod_drop(struct pod *pod);
 
 /* test_sandbox_volumes.c */
-void volumes_lie_where_they_are_mounted(void **state);
-void memory_is_shared_and_limited(void **state);
-void read_only_all_the_way_down(void **state);
-void secrets_below_a_read_only_volume(void **state);
-void sub_paths_stay_inside(void **state);
-void no_link_leads_to_a_volume(void **state);
-void volumes_cover_secrets(void **state);
-void volumes_cover_listed_secrets(void **state);
-void groups_and_capabilities(void **state);
-void a_read_only_root(void **state);
+void volumes_are_mounted(void **state);
+void memory_volumes_are_shared_and_limited(void **state);
+void read_only_volumes_include_mounts_below(void **state);
+void secrets_below_a_read_only_volume_are_hidden(void **state);
+void sub_paths_stay_in_the_volume(void **state);
+void symbolic_links_in_volume_paths_are_rejected(void **state);
+void secrets_in_volumes_are_hidden(void **state);
+void listed_secrets_in_volumes_are_hidden(void **state);
+void groups_and_capabilities_are_set(void **state);
+void read_only_root_is_not_writable(void **state);
 
 /* test_sandbox_root.c */
-void the_working_directory_is_writable(void **state);
+void working_directory_is_writable(void **state);
 void each_run_has_its_own_files(void **state);
-void a_root_without_room(void **state);
-void a_root_on_an_overlay(void **state);
+void program_runs_if_the_layer_cannot_be_created(void **state);
+void root_on_an_overlay_is_writable(void **state);
 
 /* test_sandbox_command.c */
-void python_is_python3(void **state);
-void what_cannot_start_says_why(void **state);
-void what_is_no_program_is_named(void **state);
-void what_is_too_long_is_named(void **state);
+void python_runs_python3(void **state);
+void missing_program_is_reported(void **state);
+void invalid_program_files_are_reported(void **state);
+void too_long_variable_is_named(void **state);
 
 /* test_sandbox_life.c */
-void a_failed_probe_restarts(void **state);
-void a_failed_probe_ends_for_good(void **state);
-void a_probe_that_hangs_has_failed(void **state);
-void an_end_fails_no_probe(void **state);
-void what_was_done_is_not_condemned(void **state);
-void startup_holds_the_others_back(void **state);
-void readiness_comes_and_goes(void **state);
-void probes_and_hooks_over_the_network(void **state);
-void others_wait_for_a_hook(void **state);
-void a_failed_hook_ends_its_container(void **state);
-void a_hook_goes_before_the_end(void **state);
-void a_hook_may_sleep(void **state);
+void failed_probe_restarts_the_container(void **state);
+void failed_probe_without_restart_ends_the_container(void **state);
+void probe_timeout_is_a_failure(void **state);
+void probe_does_not_fail_an_exited_container(void **state);
+void container_that_exited_before_sigterm_succeeds(void **state);
+void startup_probe_delays_the_other_probes(void **state);
+void readiness_follows_the_probe(void **state);
+void probes_and_hooks_use_tcp_and_http(void **state);
+void next_container_waits_for_the_post_start_hook(void **state);
+void failed_post_start_hook_ends_the_container(void **state);
+void pre_stop_hook_runs_before_sigterm(void **state);
+void sleep_hook_is_supported(void **state);
 
 /* test_sandbox_order.c */
-void sidecars_live_beside_the_others(void **state);
+void sidecars_run_beside_other_containers(void **state);
 void sidecars_end_last(void **state);
-void a_failed_init_container_ends_the_pod(void **state);
-void who_fails_again_waits(void **state);
-void what_was_condemned_does_not_come_back(void **state);
-void a_deadline_never_moves_away(void **state);
+void failed_init_container_ends_the_pod(void **state);
+void second_failure_causes_backoff(void **state);
+void deadline_survives_a_new_supervisor(void **state);
+void stored_deadline_never_moves_later(void **state);
 
 /* test_sandbox_end.c */
-void ending_with_grace(void **state);
-void a_deadline_that_comes_nearer(void **state);
-void a_pause_goes_on_whatever_the_policy(void **state);
-void a_pause_that_was_cut_short(void **state);
-void an_eviction_that_was_cut_short(void **state);
-void a_machine_that_goes_down(void **state);
-void an_eviction_is_final(void **state);
-void an_end_that_cannot_be_described(void **state);
-void a_deletion_without_room_for_the_last_state(void **state);
+void pod_ends_within_its_grace_period(void **state);
+void earlier_deadline_ends_the_pod(void **state);
+void paused_pod_resumes_with_any_restart_policy(void **state);
+void interrupted_pause_resumes(void **state);
+void interrupted_eviction_is_completed(void **state);
+void machine_shutdown_pauses_restartable_pods(void **state);
+void evicted_pod_never_restarts(void **state);
+void unwritable_stop_request_is_reported(void **state);
+void deletion_does_not_wait_for_the_last_state(void **state);
 
 /* test_sandbox_image.c */
-void an_image_is_the_root(void **state);
-void images_without_a_program_say_so(void **state);
-void a_stop_signal(void **state);
+void image_is_the_root_of_the_container(void **state);
+void missing_program_in_the_image_is_reported(void **state);
+void stop_signal_of_the_container_is_sent(void **state);
 
 /* test_sandbox_share.c */
-void shared_memory_is_the_pods(void **state);
-void the_machines_shared_memory(void **state);
-void containers_see_each_other(void **state);
-void what_a_container_leaves_behind_ends_with_it(void **state);
+void containers_share_the_memory_of_the_pod(void **state);
+void host_ipc_shares_the_memory_of_the_machine(void **state);
+void shared_pid_namespace_shows_other_containers(void **state);
+void leftover_processes_end_with_their_container(void **state);
 void shared_containers_restart_alone(void **state);
-void a_killed_supervisor_takes_shared_containers_along(void **state);
-void commands_of_other_containers_outlive_one(void **state);
+void killed_supervisor_ends_shared_containers(void **state);
+void hook_of_another_container_survives_an_exit(void **state);
 
 /* test_sandbox_walls.c */
-void the_machine_is_read_only_and_hidden(void **state);
-void every_way_out_is_closed(void **state);
-void no_file_gives_power(void **state);
+void files_of_the_machine_are_read_only_or_hidden(void **state);
+void system_calls_cannot_escape_the_sandbox(void **state);
+void mounts_forbid_setuid_files_and_devices(void **state);
 
 #endif

@@ -8,7 +8,7 @@ static const char *status(const struct node_pressure *pressure, enum node_pressu
     return node_pressure_words(pressure, kind).status;
 }
 
-static void test_pressure(void **state)
+static void test_pressure_follows_free_resources(void **state)
 {
     struct node_room room = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
     struct node_pressure pressure;
@@ -39,7 +39,7 @@ static void test_pressure(void **state)
     assert_string_equal(status(&pressure, PRESSURE_DISK), "True");
 }
 
-static void test_this_machine(void **state)
+static void test_resources_of_this_machine_are_read(void **state)
 {
     struct node_room room;
     node_room_read("/", &room);
@@ -53,8 +53,8 @@ static void test_this_machine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pressure),
-        cmocka_unit_test(test_this_machine),
+        cmocka_unit_test(test_pressure_follows_free_resources),
+        cmocka_unit_test(test_resources_of_this_machine_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

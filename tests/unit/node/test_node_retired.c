@@ -19,7 +19,7 @@ static struct json *patch_of(struct arena *arena, const char *node)
     return node_retired_patch(arena, read_json(arena, node), NAMES, 1000);
 }
 
-static void others_stay_as_they_are(void **state)
+static void other_nodes_are_not_patched(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     assert_null(patch_of(arena, NODE("node-2", "trainyard://0.1.0")));
@@ -27,7 +27,7 @@ static void others_stay_as_they_are(void **state)
     assert_null(patch_of(arena, "{'metadata':{'name':'node-3'}}"));
 }
 
-static void it_is_not_ready(void **state)
+static void retired_node_is_not_ready(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *node = read_json(arena, NODE("node-3", "trainyard://0.1.0"));
@@ -52,8 +52,8 @@ static void it_is_not_ready(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(others_stay_as_they_are),
-        cmocka_unit_test(it_is_not_ready),
+        cmocka_unit_test(other_nodes_are_not_patched),
+        cmocka_unit_test(retired_node_is_not_ready),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,7 +101,7 @@ void fixture_set_suspend(struct job_fixture *fixture, bool suspend)
     json_set_bool(fixture->arena, policy, "suspend", suspend);
 }
 
-bool fixture_was_told(struct job_fixture *fixture, const char *text)
+bool fixture_has_event(struct job_fixture *fixture, const char *text)
 {
     return strstr(fixture_events(fixture), text) != NULL;
 }
@@ -180,7 +180,7 @@ static struct json *find(struct json **list, size_t count, const char *name)
     return NULL;
 }
 
-static void take_away(struct json **list, size_t *count, const char *name)
+static void remove_object(struct json **list, size_t *count, const char *name)
 {
     for (size_t i = 0; i < *count; i++) {
         if (str_eq(kube_meta_name(list[i]), name)) {
@@ -190,8 +190,8 @@ static void take_away(struct json **list, size_t *count, const char *name)
     }
 }
 
-static struct json *put(struct job_fixture *fixture, struct json **list, size_t *count,
-                        const struct json *object)
+static struct json *put_object(struct job_fixture *fixture, struct json **list, size_t *count,
+                               const struct json *object)
 {
     struct json *copy = json_clone(fixture->arena, object);
 
@@ -225,11 +225,11 @@ static void add_pod(struct job_fixture *fixture, const char *text, bool gone)
     assert_true(training_replica_type_parse(fixture->kind, parsed.type, &type));
     pod = training_pod_new(fixture->arena, &job, type, parsed.index, NULL);
     if (gone) {
-        pod = put(fixture, fixture->gone, &fixture->gone_count, pod);
+        pod = put_object(fixture, fixture->gone, &fixture->gone_count, pod);
     } else {
         service = training_service_new(fixture->arena, &job, type, parsed.index);
-        service = put(fixture, fixture->services, &fixture->service_count, service);
-        pod = put(fixture, fixture->pods, &fixture->pod_count, pod);
+        service = put_object(fixture, fixture->services, &fixture->service_count, service);
+        pod = put_object(fixture, fixture->pods, &fixture->pod_count, pod);
     }
     set_status(fixture, pod, &parsed);
     if (parsed.foreign || parsed.orphan)
@@ -238,7 +238,7 @@ static void add_pod(struct job_fixture *fixture, const char *text, bool gone)
         set_owner(fixture, service, true);
 }
 
-static void each_pod(struct job_fixture *fixture, const char *text, bool gone)
+static void add_pods(struct job_fixture *fixture, const char *text, bool gone)
 {
     size_t count;
     char **parts = str_split(fixture->arena, text, ' ', &count);
@@ -251,12 +251,12 @@ static void each_pod(struct job_fixture *fixture, const char *text, bool gone)
 
 void fixture_pods(struct job_fixture *fixture, const char *text)
 {
-    each_pod(fixture, text, false);
+    add_pods(fixture, text, false);
 }
 
-void fixture_gone(struct job_fixture *fixture, const char *text)
+void fixture_gone_pods(struct job_fixture *fixture, const char *text)
 {
-    each_pod(fixture, text, true);
+    add_pods(fixture, text, true);
 }
 
 void fixture_change(struct job_fixture *fixture, const char *text)
@@ -325,18 +325,18 @@ static void apply_action(struct job_fixture *fixture, const struct training_acti
 {
     switch (action->type) {
     case TRAINING_CREATE_SERVICE:
-        put(fixture, fixture->services, &fixture->service_count,
-            training_plan_object(&fixture->plan, action, fixture->arena));
+        put_object(fixture, fixture->services, &fixture->service_count,
+                   training_plan_object(&fixture->plan, action, fixture->arena));
         break;
     case TRAINING_CREATE_POD:
-        put(fixture, fixture->pods, &fixture->pod_count,
-            training_plan_object(&fixture->plan, action, fixture->arena));
+        put_object(fixture, fixture->pods, &fixture->pod_count,
+                   training_plan_object(&fixture->plan, action, fixture->arena));
         break;
     case TRAINING_DELETE_POD:
-        take_away(fixture->pods, &fixture->pod_count, action->name);
+        remove_object(fixture->pods, &fixture->pod_count, action->name);
         break;
     case TRAINING_DELETE_SERVICE:
-        take_away(fixture->services, &fixture->service_count, action->name);
+        remove_object(fixture->services, &fixture->service_count, action->name);
         break;
     case TRAINING_DELETE_JOB:
         break;

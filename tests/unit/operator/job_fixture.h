@@ -42,7 +42,7 @@ void fixture_init_gang(struct job_fixture *fixture, const char *scheduler, const
 void fixture_set_spec(struct job_fixture *fixture, const char *members);
 void fixture_set_replicas(struct job_fixture *fixture, const char *type, int replicas);
 void fixture_set_suspend(struct job_fixture *fixture, bool suspend);
-/* the phase of its PodGroup */
+/* Sets the phase of the PodGroup of the job. */
 void fixture_set_phase(struct job_fixture *fixture, const char *phase);
 void fixture_release(struct job_fixture *fixture);
 
@@ -50,12 +50,13 @@ void fixture_release(struct job_fixture *fixture);
  * exit code of tensorflow in (), restarts in place after *, and marks: ! being deleted, ? with
  * another owner, ~ without an owner. Each pod also gets its service. */
 void fixture_pods(struct job_fixture *fixture, const char *text);
-void fixture_gone(struct job_fixture *fixture, const char *text);
+/* Sets the pods that have disappeared since the last pass, in the same notation. */
+void fixture_gone_pods(struct job_fixture *fixture, const char *text);
 /* Changes existing pods, with the same notation. */
 void fixture_change(struct job_fixture *fixture, const char *text);
 
 void fixture_reconcile(struct job_fixture *fixture);
-/* Does what the plan says, like an obedient cluster: deleted pods are gone at once. */
+/* Applies the plan. Deleted pods are gone at once. */
 void fixture_apply(struct job_fixture *fixture);
 /* Reconciles and applies until there is nothing left to do. */
 void fixture_settle(struct job_fixture *fixture);
@@ -64,15 +65,15 @@ void fixture_settle(struct job_fixture *fixture);
  * mnist, +group mnist, ~group mnist, -group mnist; adopt pod …, adopt svc …, adopt group …, release
  * pod …". A forced deletion ends with "!". */
 char *fixture_actions(struct job_fixture *fixture);
-/* The conditions of the plan's status, or of the job's if the plan has none: "Created Running=False
- * Failed". In the fixture's arena. */
+/* Returns the conditions of the status in the plan, or of the job if the plan has no status:
+ * "Created Running=False Failed". In the fixture's arena. */
 char *fixture_conditions(struct job_fixture *fixture);
 /* Returns "Worker 1/0/2" (active/succeeded/failed), in the order of the types. */
 char *fixture_counts(struct job_fixture *fixture);
 /* Returns the events, one per line: "Normal TFJobSucceeded: …". */
 char *fixture_events(struct job_fixture *fixture);
-/* whether an event has this text */
-bool fixture_was_told(struct job_fixture *fixture, const char *text);
+/* Returns whether an event contains this text. */
+bool fixture_has_event(struct job_fixture *fixture, const char *text);
 const char *fixture_message(struct job_fixture *fixture, const char *condition);
 
 #endif

@@ -26,8 +26,8 @@ struct json *fixture_workflow(struct arena *arena, const char *spec);
 void fixture_init(struct workflow_fixture *fixture, const char *spec);
 void fixture_release(struct workflow_fixture *fixture);
 
-/* Reconciles, stores the status and does what the plan says, until nothing changes. New pods stay
- * Pending. A created resource is answered with the object that was sent. */
+/* Reconciles, stores the status and applies the plan until nothing changes. New pods stay Pending.
+ * A created resource is answered with the object that was sent. */
 void fixture_settle(struct workflow_fixture *fixture);
 /* Sets the phase of the node's pod: "Running", "Succeeded" or "Failed". `message` is the
  * termination message of its main container, or NULL. Then settles. */

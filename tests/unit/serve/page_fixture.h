@@ -1,5 +1,5 @@
-/* For tests of the page: an untrained model that still gives different embeddings, and drawn
- * people. */
+/* Shared by the tests of the page: an untrained model that still gives different embeddings, and
+ * drawn people. */
 #ifndef TRAINYARD_TESTS_UNIT_SERVE_PAGE_FIXTURE_H
 #define TRAINYARD_TESTS_UNIT_SERVE_PAGE_FIXTURE_H
 

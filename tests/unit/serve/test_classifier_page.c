@@ -127,7 +127,7 @@ static int tear_down(void **state)
 }
 
 /* Waits until the server has polled the directory. */
-static void pass_time(struct site *site)
+static void run_until_polled(struct site *site)
 {
     sim_loop_run_for(site->loop, 2 * CLASSIFIER_SOURCE_POLL_MS);
 }
@@ -137,7 +137,7 @@ static void expect(struct site *site, const char *method, const char *path, cons
 {
     struct reply reply;
     page_call(site->transport, method, path, NULL, body, strlen(body), &reply);
-    pass_time(site);
+    run_until_polled(site);
     assert_true(reply.ended);
     if (reply.status != status || !memmem(reply.body.data, reply.body.size, words, strlen(words)))
         fail_msg("%s %s: %d, no '%s' in '%.*s'", method, path, reply.status, words,
@@ -145,7 +145,7 @@ static void expect(struct site *site, const char *method, const char *path, cons
     buf_release(&reply.body);
 }
 
-static void it_waits_for_the_first_version(void **state)
+static void page_answers_503_until_the_first_version(void **state)
 {
     struct site *site = *state;
     char words[64];
@@ -158,7 +158,7 @@ static void it_waits_for_the_first_version(void **state)
     expect(site, "POST", "/v1/models/mnist:predict", "{}", 503, "there is no model yet in");
     expect(site, "GET", "/v1/models/mnist", "", 404, "'mnist' will be served as soon");
     int64_t version = publish(site, 1);
-    pass_time(site);
+    run_until_polled(site);
     assert_int_equal(site->told, version);
     snprintf(words, sizeof(words), "\"version\":\"%" PRId64 "\"", version);
     expect(site, "GET", "/random", "", 200, words);
@@ -166,17 +166,17 @@ static void it_waits_for_the_first_version(void **state)
     expect(site, "GET", "/v1/models/mnist", "", 200, "AVAILABLE");
 }
 
-static void a_picture_is_shown_with_truth_and_bars(void **state)
+static void random_picture_has_label_and_probabilities(void **state)
 {
     struct site *site = *state;
     publish(site, 1);
-    pass_time(site);
+    run_until_polled(site);
     for (int round = 0; round < 20; round++) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
         struct reply reply;
         struct json *answer = NULL;
         page_call(site->transport, "GET", "/random", NULL, "", 0, &reply);
-        pass_time(site);
+        run_until_polled(site);
         assert_int_equal(json_parse(arena, reply.body.data, reply.body.size, NULL, &answer, NULL),
                          0);
         buf_release(&reply.body);
@@ -203,17 +203,17 @@ static void a_picture_is_shown_with_truth_and_bars(void **state)
     expect(site, "GET", "/pictures/-1.png", "", 404, "no such picture");
 }
 
-static void a_newer_version_takes_over(void **state)
+static void newer_version_replaces_the_older(void **state)
 {
     struct site *site = *state;
     char old_words[64], new_words[64];
     struct reply before;
     int64_t older = publish(site, 1);
-    pass_time(site);
+    run_until_polled(site);
     page_call(site->transport, "GET", "/random", NULL, "", 0, &before);
     int64_t newer = publish(site, 2);
     assert_true(newer > older);
-    pass_time(site);
+    run_until_polled(site);
     assert_true(before.ended);
     snprintf(old_words, sizeof(old_words), "\"version\":\"%" PRId64 "\"", older);
     snprintf(new_words, sizeof(new_words), "\"version\":\"%" PRId64 "\"", newer);
@@ -223,43 +223,43 @@ static void a_newer_version_takes_over(void **state)
     assert_int_equal(site->told, newer);
 }
 
-static int write_rubbish(void *context, const char *path, struct err *err)
+static int write_invalid_model(void *context, const char *path, struct err *err)
 {
     (void)context;
     return file_write_atomic(path, "rubbish", 7, 0600, err);
 }
 
-static void a_damaged_version_is_told_and_the_old_one_stays(void **state)
+static void damaged_version_is_reported_and_the_older_stays(void **state)
 {
     struct site *site = *state;
     char words[64];
     struct err err = ERR_INIT;
     int64_t good = publish(site, 1), bad = 0;
-    pass_time(site);
+    run_until_polled(site);
     assert_int_equal(model_versions_publish(site->directory, CLASSIFIER_MODEL_FILE, 0,
-                                            write_rubbish, NULL, &bad, &err),
+                                            write_invalid_model, NULL, &bad, &err),
                      0);
-    pass_time(site);
+    run_until_polled(site);
     assert_int_equal(site->told, bad);
     assert_true(site->complaint[0] != '\0');
     snprintf(words, sizeof(words), "\"version\":\"%" PRId64 "\"", good);
     expect(site, "GET", "/random", "", 200, words);
     int64_t next = publish(site, 2);
-    pass_time(site);
+    run_until_polled(site);
     assert_int_equal(site->told, next);
     assert_string_equal(site->complaint, "");
 }
 
 /* A server that starts with a damaged version serves the one before it; if there is none, it
  * reports that. */
-static void a_damaged_version_does_not_keep_the_server_down(void **state)
+static void server_starts_with_the_version_before_a_damaged_one(void **state)
 {
     struct site *site = *state;
     struct classifier_source *source = NULL;
     struct err err = ERR_INIT;
     int64_t bad = 0, older = 0;
     assert_int_equal(model_versions_publish(site->directory, CLASSIFIER_MODEL_FILE, 0,
-                                            write_rubbish, NULL, &bad, &err),
+                                            write_invalid_model, NULL, &bad, &err),
                      0);
     assert_true(
         classifier_source_new(site->loop, site->directory, on_changed, site, &source, &err) < 0);
@@ -268,7 +268,7 @@ static void a_damaged_version_does_not_keep_the_server_down(void **state)
     err_clear(&err);
     older = publish(site, 1);
     assert_int_equal(model_versions_publish(site->directory, CLASSIFIER_MODEL_FILE, 0,
-                                            write_rubbish, NULL, &bad, &err),
+                                            write_invalid_model, NULL, &bad, &err),
                      0);
     assert_int_equal(
         classifier_source_new(site->loop, site->directory, on_changed, site, &source, &err), 0);
@@ -278,13 +278,13 @@ static void a_damaged_version_does_not_keep_the_server_down(void **state)
     classifier_source_free(source);
 }
 
-static void programs_ask_as_they_ask_tensorflow_serving(void **state)
+static void tensorflow_serving_requests_are_answered(void **state)
 {
     struct site *site = *state;
     char path[64];
     _cleanup_buf_ struct buf body;
     int64_t version = publish(site, 1);
-    pass_time(site);
+    run_until_polled(site);
     buf_init(&body, 1 << 20);
     buf_append_str(&body, "{\"instances\":[[");
     for (int i = 0; i < SIDE * SIDE; i++)
@@ -302,15 +302,15 @@ static void programs_ask_as_they_ask_tensorflow_serving(void **state)
     expect(site, "GET", "/nowhere", "", 404, "the page is at /");
 }
 
-static void a_peer_may_leave(void **state)
+static void client_may_cancel_its_request(void **state)
 {
     struct site *site = *state;
     struct reply reply;
     publish(site, 1);
-    pass_time(site);
+    run_until_polled(site);
     struct http_call *call = page_call(site->transport, "GET", "/random", NULL, "", 0, &reply);
     http_cancel(site->transport, call);
-    pass_time(site);
+    run_until_polled(site);
     assert_false(reply.ended);
     buf_release(&reply.body);
 }
@@ -319,13 +319,13 @@ int main(void)
 {
 #define PAGE_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        PAGE_TEST(it_waits_for_the_first_version),
-        PAGE_TEST(a_picture_is_shown_with_truth_and_bars),
-        PAGE_TEST(a_newer_version_takes_over),
-        PAGE_TEST(a_damaged_version_is_told_and_the_old_one_stays),
-        PAGE_TEST(a_damaged_version_does_not_keep_the_server_down),
-        PAGE_TEST(programs_ask_as_they_ask_tensorflow_serving),
-        PAGE_TEST(a_peer_may_leave),
+        PAGE_TEST(page_answers_503_until_the_first_version),
+        PAGE_TEST(random_picture_has_label_and_probabilities),
+        PAGE_TEST(newer_version_replaces_the_older),
+        PAGE_TEST(damaged_version_is_reported_and_the_older_stays),
+        PAGE_TEST(server_starts_with_the_version_before_a_damaged_one),
+        PAGE_TEST(tensorflow_serving_requests_are_answered),
+        PAGE_TEST(client_may_cancel_its_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void embed(struct face_model *model, const struct dataset *people, size_t
     assert_int_equal(face_model_embed(model, pixels, 1, ret, &err), 0);
 }
 
-static void one_picture_each_is_found_at_distance_zero(void **state)
+static void picture_in_the_gallery_has_distance_zero(void **state)
 {
     _cleanup_(cleanup_face_model) struct face_model *model = untrained_model();
     _cleanup_(cleanup_dataset) struct dataset *people = drawn_people(PERSONS, 1);
@@ -45,7 +45,7 @@ static void one_picture_each_is_found_at_distance_zero(void **state)
     assert_true(face_gallery_accuracy(gallery) == -1); /* no person has two pictures */
 }
 
-static void the_distance_is_the_mean_and_the_picture_the_nearest(void **state)
+static void match_has_the_mean_distance_and_the_nearest_picture(void **state)
 {
     _cleanup_(cleanup_face_model) struct face_model *model = untrained_model();
     _cleanup_(cleanup_dataset) struct dataset *people = drawn_people(PERSONS, PICTURES);
@@ -77,8 +77,8 @@ static void the_distance_is_the_mean_and_the_picture_the_nearest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_picture_each_is_found_at_distance_zero),
-        cmocka_unit_test(the_distance_is_the_mean_and_the_picture_the_nearest),
+        cmocka_unit_test(picture_in_the_gallery_has_distance_zero),
+        cmocka_unit_test(match_has_the_mean_distance_and_the_nearest_picture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

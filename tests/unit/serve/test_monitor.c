@@ -27,7 +27,7 @@ static int connect_to(int port)
 }
 
 /* Returns the whole response, header and body. The caller frees it. */
-static char *ask(int port, const char *method, const char *path)
+static char *send_request(int port, const char *method, const char *path)
 {
     _cleanup_fd_ int fd = connect_to(port);
     dprintf(fd, "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", method, path);
@@ -44,12 +44,12 @@ static char *ask(int port, const char *method, const char *path)
 static void assert_answer(int port, const char *method, const char *path, const char *status,
                           const char *part)
 {
-    _cleanup_free_ char *answer = ask(port, method, path);
+    _cleanup_free_ char *answer = send_request(port, method, path);
     if (!str_has_prefix(answer, status) || !strstr(answer, part))
         fail_msg("%s %s: no '%s' with '%s' in:\n%s", method, path, status, part, answer);
 }
 
-static struct monitor *start(struct run_state *state, int *ret_port)
+static struct monitor *start_monitor(struct run_state *state, int *ret_port)
 {
     struct monitor *monitor = NULL;
     struct err err = ERR_INIT;
@@ -58,11 +58,11 @@ static struct monitor *start(struct run_state *state, int *ret_port)
     return monitor;
 }
 
-static void it_answers(void **unused)
+static void every_path_is_answered(void **unused)
 {
     _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
     int port = 0;
-    _cleanup_(cleanup_monitor) struct monitor *monitor = start(state, &port);
+    _cleanup_(cleanup_monitor) struct monitor *monitor = start_monitor(state, &port);
     assert_non_null(monitor);
     run_state_begin(state, 0, 100, 0);
     run_state_wait(state, "worker 1 (b:2222)", 1);
@@ -79,12 +79,12 @@ static void it_answers(void **unused)
 }
 
 /* Many silent connections do not block other clients, however long they stay. */
-static void a_silent_crowd_keeps_nobody_out(void **unused)
+static void silent_connections_do_not_block_clients(void **unused)
 {
     enum { CROWD = 300 };
     _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
     int port = 0, crowd[CROWD];
-    _cleanup_(cleanup_monitor) struct monitor *monitor = start(state, &port);
+    _cleanup_(cleanup_monitor) struct monitor *monitor = start_monitor(state, &port);
     assert_non_null(monitor);
     for (int i = 0; i < CROWD; i++)
         crowd[i] = connect_to(port);
@@ -93,7 +93,7 @@ static void a_silent_crowd_keeps_nobody_out(void **unused)
         close(crowd[i]);
 }
 
-static void metrics_are_what_prometheus_reads(void **unused)
+static void metrics_have_the_prometheus_format(void **unused)
 {
     struct run_state_view view = {.step = 7,
                                   .total = 100,
@@ -124,11 +124,12 @@ static void metrics_are_what_prometheus_reads(void **unused)
     assert_null(strstr(text.data, "trainer_epoch"));
 }
 
-static void a_port_in_use_is_a_sentence(void **unused)
+static void port_in_use_is_reported(void **unused)
 {
     _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
     int port = 0, other = 0;
-    _cleanup_(cleanup_monitor) struct monitor *monitor = start(state, &port), *second = NULL;
+    _cleanup_(cleanup_monitor) struct monitor *monitor = start_monitor(state, &port),
+                                              *second = NULL;
     struct err err = ERR_INIT;
     assert_non_null(monitor);
     assert_true(monitor_start("127.0.0.1", port, state, &second, &other, &err) < 0);
@@ -139,11 +140,11 @@ static void a_port_in_use_is_a_sentence(void **unused)
 }
 
 /* Clients that stay, or disconnect in the middle, neither delay others nor end the server. */
-static void bad_company_is_borne(void **unused)
+static void misbehaving_clients_do_not_stop_the_server(void **unused)
 {
     _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
     int port = 0;
-    struct monitor *monitor = start(state, &port);
+    struct monitor *monitor = start_monitor(state, &port);
     int silent = connect_to(port), half = connect_to(port);
     dprintf(half, "GET /prog");
     for (int i = 0; i < 50; i++) {
@@ -161,22 +162,22 @@ static void bad_company_is_borne(void **unused)
 
 static atomic_bool done;
 
-static void *train(void *argument)
+static void *step_until_done(void *argument)
 {
     for (uint64_t step = 1; !done; step++)
         run_state_step(argument, step, 0.5, 1, (int64_t)step);
     return NULL;
 }
 
-static void it_is_asked_while_steps_go_on(void **unused)
+static void requests_are_answered_during_training(void **unused)
 {
     _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
     int port = 0;
-    _cleanup_(cleanup_monitor) struct monitor *monitor = start(state, &port);
+    _cleanup_(cleanup_monitor) struct monitor *monitor = start_monitor(state, &port);
     assert_non_null(monitor);
     pthread_t thread;
     done = false;
-    assert_int_equal(pthread_create(&thread, NULL, train, state), 0);
+    assert_int_equal(pthread_create(&thread, NULL, step_until_done, state), 0);
     for (int i = 0; i < 20; i++) {
         assert_answer(port, "GET", "/progress", "HTTP/1.1 200 ", "\"total\":0");
         assert_answer(port, "GET", "/metrics", "HTTP/1.1 200 ", "trainer_step");
@@ -188,12 +189,12 @@ static void it_is_asked_while_steps_go_on(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_answers),
-        cmocka_unit_test(a_silent_crowd_keeps_nobody_out),
-        cmocka_unit_test(metrics_are_what_prometheus_reads),
-        cmocka_unit_test(a_port_in_use_is_a_sentence),
-        cmocka_unit_test(bad_company_is_borne),
-        cmocka_unit_test(it_is_asked_while_steps_go_on),
+        cmocka_unit_test(every_path_is_answered),
+        cmocka_unit_test(silent_connections_do_not_block_clients),
+        cmocka_unit_test(metrics_have_the_prometheus_format),
+        cmocka_unit_test(port_in_use_is_reported),
+        cmocka_unit_test(misbehaving_clients_do_not_stop_the_server),
+        cmocka_unit_test(requests_are_answered_during_training),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static int parse(struct arena *arena, const char *type, const char *body)
     return multipart_parse(arena, type, body, strlen(body), &parts, &count, &err);
 }
 
-static void a_file_and_a_field(void **state)
+static void file_and_field_are_parsed(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     (void)state;
@@ -42,7 +42,7 @@ static void a_file_and_a_field(void **state)
     assert_int_equal(parts[1].size, 3);
 }
 
-static void an_empty_part(void **state)
+static void empty_part_is_parsed(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     (void)state;
@@ -55,7 +55,7 @@ static void an_empty_part(void **state)
     assert_int_equal(parts[0].size, 0);
 }
 
-static void a_preamble_is_passed_over(void **state)
+static void preamble_is_skipped(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     (void)state;
@@ -65,7 +65,7 @@ static void a_preamble_is_passed_over(void **state)
     assert_int_equal(parts[0].size, 1);
 }
 
-static void what_is_no_form_is_refused(void **state)
+static void malformed_forms_are_rejected(void **state)
 {
     static const struct {
         const char *type, *body, *says;
@@ -89,7 +89,7 @@ static void what_is_no_form_is_refused(void **state)
     }
 }
 
-static void too_many_parts_are_refused(void **state)
+static void too_many_parts_are_rejected(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     (void)state;
@@ -105,7 +105,7 @@ static void too_many_parts_are_refused(void **state)
 }
 
 /* The limit and one past it. */
-static void a_boundary_has_a_limit(void **state)
+static void boundary_length_is_limited(void **state)
 {
     enum { LONGEST = 70 };
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -123,9 +123,12 @@ static void a_boundary_has_a_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_and_a_field),         cmocka_unit_test(an_empty_part),
-        cmocka_unit_test(a_preamble_is_passed_over),  cmocka_unit_test(what_is_no_form_is_refused),
-        cmocka_unit_test(too_many_parts_are_refused), cmocka_unit_test(a_boundary_has_a_limit),
+        cmocka_unit_test(file_and_field_are_parsed),
+        cmocka_unit_test(empty_part_is_parsed),
+        cmocka_unit_test(preamble_is_skipped),
+        cmocka_unit_test(malformed_forms_are_rejected),
+        cmocka_unit_test(too_many_parts_are_rejected),
+        cmocka_unit_test(boundary_length_is_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

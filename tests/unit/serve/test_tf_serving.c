@@ -23,7 +23,7 @@ static int read_body(const char *body, float **ret, size_t *count, struct err *e
     return result;
 }
 
-static void any_nesting_is_read(void **state)
+static void instances_of_any_nesting_are_parsed(void **state)
 {
     static const char *const bodies[] = {
         "{\"instances\":[[1,2.5,3,4]]}",
@@ -41,7 +41,7 @@ static void any_nesting_is_read(void **state)
     }
 }
 
-static void what_is_no_picture_is_refused(void **state)
+static void malformed_instances_are_rejected(void **state)
 {
     static const struct {
         const char *body, *sentence;
@@ -66,7 +66,7 @@ static void what_is_no_picture_is_refused(void **state)
     }
 }
 
-static void answers_have_its_form(void **state)
+static void responses_have_the_tensorflow_serving_format(void **state)
 {
     struct arena *arena = arena_new();
     static const float probabilities[] = {0.25f, 0.75f, 1, 0};
@@ -81,9 +81,9 @@ static void answers_have_its_form(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_nesting_is_read),
-        cmocka_unit_test(what_is_no_picture_is_refused),
-        cmocka_unit_test(answers_have_its_form),
+        cmocka_unit_test(instances_of_any_nesting_are_parsed),
+        cmocka_unit_test(malformed_instances_are_rejected),
+        cmocka_unit_test(responses_have_the_tensorflow_serving_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

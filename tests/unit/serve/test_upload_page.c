@@ -96,7 +96,7 @@ static void expect(struct site *site, const char *method, const char *path, int 
     buf_release(&reply.body);
 }
 
-static void every_address_answers(void **state)
+static void every_path_is_answered(void **state)
 {
     struct site *site = *state;
     expect(site, "GET", "/upload", 200, "<title>Who is it?");
@@ -124,7 +124,7 @@ static void every_address_answers(void **state)
 }
 
 /* Errors of the HTTP server have the same format as those of the pages. */
-static void a_refusal_of_the_server_is_json(void **state)
+static void server_errors_are_json(void **state)
 {
     (void)state;
     _cleanup_buf_ struct buf body;
@@ -132,7 +132,7 @@ static void a_refusal_of_the_server_is_json(void **state)
     page_write_refusal(413, "the request's body is longer than 12582912 bytes", &body);
     assert_string_equal(
         body.data,
-        "{\"error\":\"the file is larger than the limit of 12 MiB: send a smaller one\"}");
+        "{\"error\":\"the upload is larger than the limit of 12 MiB: send a smaller one\"}");
     buf_clear(&body);
     page_write_refusal(408, "the request's \"body\" took too long", &body);
     assert_string_equal(body.data, "{\"error\":\"the request's \\\"body\\\" took too long\"}");
@@ -140,7 +140,7 @@ static void a_refusal_of_the_server_is_json(void **state)
 
 /* The report of the training run is read again for each request, and not for a client that has
  * disconnected. */
-static void a_report_is_served(void **state)
+static void report_is_read_for_each_request(void **state)
 {
     struct site *site = *state;
     struct err err = ERR_INIT;
@@ -170,7 +170,7 @@ static void a_report_is_served(void **state)
 }
 
 /* Writes a picture of the gallery as a file. */
-static void picture_file(struct site *site, size_t person, struct buf *file)
+static void encode_gallery_picture(struct site *site, size_t person, struct buf *file)
 {
     enum { SIDE = 32 };
     struct err err = ERR_INIT;
@@ -200,13 +200,13 @@ static void expect_person(struct site *site, struct reply *reply, size_t person)
     buf_release(&reply->body);
 }
 
-static void uploads_at_once_are_answered_each(void **state)
+static void concurrent_uploads_are_all_answered(void **state)
 {
     struct site *site = *state;
     struct reply replies[4];
     for (size_t person = 0; person < 4; person++) {
         _cleanup_buf_ struct buf file;
-        picture_file(site, person, &file);
+        encode_gallery_picture(site, person, &file);
         upload(site, file.data, file.size, &replies[person]);
     }
     loop_run(site->loop);
@@ -214,7 +214,7 @@ static void uploads_at_once_are_answered_each(void **state)
         expect_person(site, &replies[person], person);
 }
 
-static void a_bad_file_gets_a_sentence(void **state)
+static void invalid_file_is_rejected_with_a_message(void **state)
 {
     struct site *site = *state;
     struct reply words, nothing;
@@ -245,8 +245,8 @@ static void expect_no_face(struct reply *reply)
     buf_release(&reply->body);
 }
 
-/* Also without a search for faces. */
-static void a_picture_of_one_colour_shows_nobody(void **state)
+/* A plain picture has no face, even if the server does not search for faces. */
+static void plain_picture_has_no_face(void **state)
 {
     struct site *site = *state;
     struct err err = ERR_INIT;
@@ -263,7 +263,7 @@ static void a_picture_of_one_colour_shows_nobody(void **state)
 
 /* A model that was trained on faces accepts no other pictures, and neither does a gallery of
  * photographs. */
-static void a_picture_without_a_face_gets_a_sentence(void **state)
+static void picture_without_a_face_is_rejected_with_a_message(void **state)
 {
     static const char NOBODY[] =
         "<opencv_storage><cascade><featureType>HAAR</featureType><height>8</height>"
@@ -294,19 +294,19 @@ static void a_picture_without_a_face_gets_a_sentence(void **state)
         struct reply reply;
         _cleanup_buf_ struct buf file;
         buf_init(&file, 1 << 20);
-        picture_file(site, 0, &file);
+        encode_gallery_picture(site, 0, &file);
         upload(site, file.data, file.size, &reply);
         loop_run(site->loop);
         expect_no_face(&reply);
     }
 }
 
-static void a_full_queue_says_so(void **state)
+static void full_queue_rejects_the_upload(void **state)
 {
     struct site *site = *state;
     static struct reply replies[UPLOAD_WAITING_MAX + 1];
     _cleanup_buf_ struct buf file;
-    picture_file(site, 1, &file);
+    encode_gallery_picture(site, 1, &file);
     for (size_t i = 0; i <= UPLOAD_WAITING_MAX; i++)
         upload(site, file.data, file.size, &replies[i]);
     loop_run(site->loop);
@@ -319,12 +319,12 @@ static void a_full_queue_says_so(void **state)
     assert_int_equal(refused, 1);
 }
 
-static void a_peer_that_leaves_harms_nobody(void **state)
+static void canceled_upload_does_not_affect_others(void **state)
 {
     struct site *site = *state;
     struct reply gone, stays;
     _cleanup_buf_ struct buf file;
-    picture_file(site, 2, &file);
+    encode_gallery_picture(site, 2, &file);
     struct http_call *call = upload(site, file.data, file.size, &gone);
     upload(site, file.data, file.size, &stays);
     http_cancel(site->transport, call);
@@ -337,16 +337,16 @@ static void a_peer_that_leaves_harms_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_address_answers, set_up, tear_down),
-        cmocka_unit_test(a_refusal_of_the_server_is_json),
-        cmocka_unit_test_setup_teardown(a_report_is_served, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(uploads_at_once_are_answered_each, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_bad_file_gets_a_sentence, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_picture_of_one_colour_shows_nobody, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_picture_without_a_face_gets_a_sentence, set_up,
+        cmocka_unit_test_setup_teardown(every_path_is_answered, set_up, tear_down),
+        cmocka_unit_test(server_errors_are_json),
+        cmocka_unit_test_setup_teardown(report_is_read_for_each_request, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(concurrent_uploads_are_all_answered, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(invalid_file_is_rejected_with_a_message, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(plain_picture_has_no_face, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(picture_without_a_face_is_rejected_with_a_message, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(a_full_queue_says_so, set_up_simulated, tear_down),
-        cmocka_unit_test_setup_teardown(a_peer_that_leaves_harms_nobody, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(full_queue_rejects_the_upload, set_up_simulated, tear_down),
+        cmocka_unit_test_setup_teardown(canceled_upload_does_not_affect_others, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

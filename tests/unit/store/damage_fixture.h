@@ -48,7 +48,7 @@ static inline void expect_row(size_t i, int64_t revision, const char *key,
 }
 
 /* Returns the revision that is served, or 0 if there is none. */
-static inline int64_t served(const char *key)
+static inline int64_t served_revision(const char *key)
 {
     struct store_object *object = store_get(fixture.store, key);
     int64_t revision = object ? object->revision : 0;

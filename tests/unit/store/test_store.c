@@ -44,7 +44,7 @@ static void on_event(void *context, const struct store_event *event)
                event->previous ? store_object_data(event->previous, fixture.arena) : "-");
 }
 
-static void expect_told(const char *text)
+static void expect_log(const char *text)
 {
     assert_string_equal(told.data, text);
     buf_clear(&told);
@@ -56,7 +56,7 @@ static int put(const char *key, const char *text, int64_t expected, struct err *
                      err);
 }
 
-static void test_lock(void **state)
+static void test_expected_revisions(void **state)
 {
     struct err err = ERR_INIT;
     struct store *store = fixture.store;
@@ -78,9 +78,9 @@ static void test_lock(void **state)
     assert_int_equal(put("/a", "3", 1, &err), -ERR_CONFLICT);
     assert_string_equal(err.message, "'/a' was changed: it is at revision 2, not 1; read it again");
     assert_int_equal(store_revision(store), 0);
-    expect_told("");
+    expect_log("");
     loop_run(fixture.loop);
-    expect_told("done /a 1 ok\ndone /a 2 ok\n");
+    expect_log("done /a 1 ok\ndone /a 2 ok\n");
     assert_int_equal(store_revision(store), 2);
     object = store_get(store, "/a");
     assert_int_equal(object->revision, 2);
@@ -107,7 +107,7 @@ static void test_delete_and_create_again(void **state)
     assert_int_equal(store_delete(store, "/a", "x", 1, 1, NULL, NULL, &err), -ERR_NOT_FOUND);
     assert_int_equal(put("/a", "2", 0, &err), 0); /* while the deletion is not committed yet */
     loop_run(fixture.loop);
-    expect_told("del /a 2 ok\ndone /a 3 ok\n");
+    expect_log("del /a 2 ok\ndone /a 3 ok\n");
     object = store_get(store, "/a");
     assert_int_equal(object->create_revision, 3);
     store_object_unref(object);
@@ -155,7 +155,7 @@ static void test_limits(void **state)
 }
 
 /* An object outlives its place in the store until its last reference is dropped. */
-static void test_references(void **state)
+static void test_object_outlives_the_store(void **state)
 {
     fixture_write(&fixture, "/a", "1");
     struct store_object *object = store_get(fixture.store, "/a");
@@ -168,7 +168,7 @@ static void test_references(void **state)
     store_object_unref(NULL);
 }
 
-static char *pod(int number)
+static char *pod_text(int number)
 {
     return arena_printf(fixture.arena,
                         "{\"kind\":\"Pod\",\"metadata\":{\"name\":\"worker-%d\"},\"spec\":{"
@@ -179,8 +179,8 @@ static char *pod(int number)
 static void expect_pod(const char *key, int number, bool is_whole)
 {
     struct store_object *object = store_get(fixture.store, key);
-    assert_string_equal(store_object_data(object, fixture.arena), pod(number));
-    assert_int_equal(object->size, strlen(pod(number)));
+    assert_string_equal(store_object_data(object, fixture.arena), pod_text(number));
+    assert_int_equal(object->size, strlen(pod_text(number)));
     assert_int_equal(!object->base, is_whole);
     if (object->base) {
         assert_null(object->base->base);
@@ -191,16 +191,16 @@ static void expect_pod(const char *key, int number, bool is_whole)
 
 /* One of several similar objects is stored whole, and the others as deltas to it, even after it is
  * deleted. An object that has become very different is stored whole again. */
-static void test_alike(void **state)
+static void test_similar_objects_are_stored_as_deltas(void **state)
 {
     fixture_write(&fixture, "/nodes/a", "a node is nothing like a pod, which has containers");
     for (int i = 1; i < 30; i++)
-        fixture_write(&fixture, arena_printf(fixture.arena, "/pods/worker-%d", i), pod(i));
+        fixture_write(&fixture, arena_printf(fixture.arena, "/pods/worker-%d", i), pod_text(i));
     expect_pod("/pods/worker-1", 1, true);
     for (int i = 2; i < 30; i++)
         expect_pod(arena_printf(fixture.arena, "/pods/worker-%d", i), i, false);
     fixture_write(&fixture, "/pods/worker-1", NULL);
-    fixture_write(&fixture, "/pods/worker-2", pod(4711));
+    fixture_write(&fixture, "/pods/worker-2", pod_text(4711));
     expect_pod("/pods/worker-2", 4711, false);
     expect_pod("/pods/worker-29", 29, false);
     if (fixture.path[0])
@@ -227,7 +227,7 @@ static void test_watch_live(void **state)
     assert_int_equal(put("/jobs/b", "2", 0, NULL), 0);
     assert_int_equal(
         store_delete(fixture.store, "/pods/a", "3", 1, 2, on_done, (void *)"done", NULL), 0);
-    expect_told("");
+    expect_log("");
     loop_run(fixture.loop);
     /* For any batching, each writer is called before the watches, and each watch gets events in
      * order. */
@@ -241,7 +241,7 @@ static void test_watch_live(void **state)
     buf_clear(&told);
     store_watch_stop(pods);
     fixture_write(&fixture, "/pods/c", "4");
-    expect_told("all: added /pods/c@5=4 was -\n");
+    expect_log("all: added /pods/c@5=4 was -\n");
     store_watch_stop(all);
     store_watch_stop(NULL);
 }
@@ -257,11 +257,11 @@ static void test_watch_change_by_change(void **state)
     store_watch(fixture.store, "/", 2, on_event, (void *)"late", &late, NULL);
     store_watch(fixture.store, "/a", 0, on_event, (void *)"third", &third, NULL);
     loop_run(fixture.loop);
-    expect_told("third: added /a@1=1 was -\n"
-                "first: modified /a@2=2 was 1\n"
-                "third: modified /a@2=2 was 1\n"
-                "first: added /b@3=3 was -\n"
-                "late: added /b@3=3 was -\n");
+    expect_log("third: added /a@1=1 was -\n"
+               "first: modified /a@2=2 was 1\n"
+               "third: modified /a@2=2 was 1\n"
+               "first: added /b@3=3 was -\n"
+               "late: added /b@3=3 was -\n");
     store_watch_stop(first);
     store_watch_stop(late);
     store_watch_stop(third);
@@ -275,24 +275,24 @@ static void test_watch_from_history(void **state)
     fixture_write(&fixture, "/a", NULL);
     struct store_watch *watch, *future;
     assert_int_equal(store_watch(fixture.store, "/a", 1, on_event, (void *)"w", &watch, NULL), 0);
-    expect_told(""); /* the callback never runs from within the call */
+    expect_log(""); /* the callback never runs from within the call */
     assert_int_equal(store_watch(fixture.store, "/", 5, on_event, (void *)"f", &future, NULL), 0);
     loop_run(fixture.loop);
-    expect_told("w: modified /a@2=2 was 1\nw: deleted /a@4=gone was 2\n");
+    expect_log("w: modified /a@2=2 was 1\nw: deleted /a@4=gone was 2\n");
     fixture_write(&fixture, "/a", "5");
-    expect_told("w: added /a@5=5 was -\n");
+    expect_log("w: added /a@5=5 was -\n");
     fixture_write(&fixture, "/c", "6");
-    expect_told("f: added /c@6=6 was -\n");
+    expect_log("f: added /c@6=6 was -\n");
     store_watch_stop(watch);
     store_watch_stop(future);
     /* A watch that is stopped before its first turn gets no event. */
     assert_int_equal(store_watch(fixture.store, "/", 0, on_event, (void *)"x", &watch, NULL), 0);
     store_watch_stop(watch);
     loop_run(fixture.loop);
-    expect_told("");
+    expect_log("");
 }
 
-static void test_expired(void **state)
+static void test_expired_history(void **state)
 {
     fixture.history_max = 3;
     fixture_reopen(&fixture);
@@ -354,7 +354,7 @@ static void test_history_is_bounded_in_bytes(void **state)
     expect_floor(8);
     buf_clear(&told);
     fixture_write(&fixture, "/b2", "and more"); /* 10: more than the limit */
-    expect_told("w: modified /b2@10=and more was more than ten bytes\n");
+    expect_log("w: modified /b2@10=and more was more than ten bytes\n");
     expect_floor(10);
     store_watch_stop(all);
 }
@@ -364,7 +364,7 @@ struct chain {
     struct store_watch *self, *other, *third;
 };
 
-static void on_chain(void *context, const struct store_event *event)
+static void on_event_change_watches(void *context, const struct store_event *event)
 {
     struct chain *chain = context;
     on_event((void *)"chain", event);
@@ -374,18 +374,18 @@ static void on_chain(void *context, const struct store_event *event)
         store_watch(fixture.store, "/", 0, on_event, (void *)"third", &chain->third, NULL), 0);
 }
 
-static void test_watch_changes_from_callback(void **state)
+static void test_watches_stop_and_start_in_a_callback(void **state)
 {
     struct chain chain = {0};
     fixture_write(&fixture, "/a", "0");
-    store_watch(fixture.store, "/", -1, on_chain, &chain, &chain.self, NULL);
+    store_watch(fixture.store, "/", -1, on_event_change_watches, &chain, &chain.self, NULL);
     store_watch(fixture.store, "/", -1, on_event, (void *)"other", &chain.other, NULL);
     fixture_write(&fixture, "/a", "1");
     fixture_write(&fixture, "/a", "2");
-    expect_told("chain: modified /a@2=1 was 0\n"
-                "third: added /a@1=0 was -\n"
-                "third: modified /a@2=1 was 0\n"
-                "third: modified /a@3=2 was 1\n");
+    expect_log("chain: modified /a@2=1 was 0\n"
+               "third: added /a@1=0 was -\n"
+               "third: modified /a@2=1 was 0\n"
+               "third: modified /a@3=2 was 1\n");
     store_watch_stop(chain.third);
 }
 
@@ -404,7 +404,7 @@ static void on_done_write_again(void *context, const struct store_object *object
                          0);
 }
 
-static void test_write_from_done(void **state)
+static void test_write_in_a_callback(void **state)
 {
     int left = 20;
     assert_int_equal(
@@ -497,19 +497,19 @@ static void test_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_lock),
+        TEST(test_expected_revisions),
         TEST(test_delete_and_create_again),
         TEST(test_list),
         TEST(test_limits),
-        TEST(test_references),
-        TEST(test_alike),
+        TEST(test_object_outlives_the_store),
+        TEST(test_similar_objects_are_stored_as_deltas),
         TEST(test_watch_live),
         TEST(test_watch_change_by_change),
         TEST(test_watch_from_history),
         TEST(test_history_is_bounded_in_bytes),
-        TEST(test_expired),
-        TEST(test_watch_changes_from_callback),
-        TEST(test_write_from_done),
+        TEST(test_expired_history),
+        TEST(test_watches_stop_and_start_in_a_callback),
+        TEST(test_write_in_a_callback),
         TEST(test_close),
         TEST(test_random),
     };

@@ -4,7 +4,7 @@
 #include "base/buf.h"
 #include "store/store_check.h"
 
-static void a_row_is_shown(void **state)
+static void the_text_of_a_row_is_shown(void **state)
 {
     _cleanup_buf_ struct buf text;
     struct err err = ERR_INIT;
@@ -28,7 +28,7 @@ static int accept_first(struct err *err)
     return result;
 }
 
-static void a_row_is_accepted(void **state)
+static void a_damaged_row_is_accepted(void **state)
 {
     struct err err = ERR_INIT;
     WRITE("/a {\"a\":1}", "/a {\"a\":2}");
@@ -86,9 +86,9 @@ static void damaged_rows_are_removed(void **state)
     remove_damaged(3);
     fixture_open(&fixture);
     assert_false(store_is_damaged(fixture.store));
-    assert_int_equal(served("/a"), 1);
-    assert_int_equal(served("/b"), 0);
-    assert_int_equal(served("/c"), 0);
+    assert_int_equal(served_revision("/a"), 1);
+    assert_int_equal(served_revision("/b"), 0);
+    assert_int_equal(served_revision("/c"), 0);
     assert_int_equal(store_revision(fixture.store), 5);
     assert_int_equal(fixture_write(&fixture, "/c", "6"), 6);
 }
@@ -105,7 +105,7 @@ static void rows_with_impossible_revisions_are_removed(void **state)
     remove_damaged(3);
     fixture_open(&fixture);
     assert_false(store_is_damaged(fixture.store));
-    assert_int_equal(served("/d"), 4);
+    assert_int_equal(served_revision("/d"), 4);
     assert_int_equal(fixture_write(&fixture, "/e", "5"), 5);
 }
 
@@ -204,7 +204,7 @@ static void a_damaged_file_is_rebuilt(void **state)
 }
 
 /* The end of the file is missing. The rows before it are kept. */
-static void a_cut_file_is_rebuilt(void **state)
+static void a_truncated_file_is_rebuilt(void **state)
 {
     write_rows();
     assert_int_equal(truncate(fixture.path, 40 * PAGE + 1), 0);
@@ -213,7 +213,7 @@ static void a_cut_file_is_rebuilt(void **state)
     expect_objects(rebuilt.rows);
 }
 
-static void nothing_can_be_rebuilt(void **state)
+static void a_file_that_is_no_database_is_not_rebuilt(void **state)
 {
     struct err err = ERR_INIT;
     struct store_rebuilt rebuilt;
@@ -226,14 +226,10 @@ static void nothing_can_be_rebuilt(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_row_is_shown),
-        TEST(a_row_is_accepted),
-        TEST(damaged_rows_are_removed),
-        TEST(rows_with_impossible_revisions_are_removed),
-        TEST(lost_changes_are_reported_once),
-        TEST(a_damaged_file_is_rebuilt),
-        TEST(a_cut_file_is_rebuilt),
-        TEST(nothing_can_be_rebuilt),
+        TEST(the_text_of_a_row_is_shown),     TEST(a_damaged_row_is_accepted),
+        TEST(damaged_rows_are_removed),       TEST(rows_with_impossible_revisions_are_removed),
+        TEST(lost_changes_are_reported_once), TEST(a_damaged_file_is_rebuilt),
+        TEST(a_truncated_file_is_rebuilt),    TEST(a_file_that_is_no_database_is_not_rebuilt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,7 +157,7 @@ static bool read_report(int fd, struct model *model)
     return true;
 }
 
-static void kill_often(int64_t history_max, uint64_t seed)
+static void kill_repeatedly(int64_t history_max, uint64_t seed)
 {
     char directory[64], path[96];
     fixture_make_directory(directory);
@@ -194,12 +194,12 @@ static void kill_often(int64_t history_max, uint64_t seed)
 
 static void test_kill(void **state)
 {
-    kill_often(HISTORY_ALL, 11);
+    kill_repeatedly(HISTORY_ALL, 11);
 }
 
 static void test_kill_while_compacting(void **state)
 {
-    kill_often(HISTORY_SHORT, 12);
+    kill_repeatedly(HISTORY_SHORT, 12);
 }
 
 int main(void)

@@ -8,7 +8,7 @@
 #include "store/store_checksum.h"
 
 /* Starts without a database and without its mark. */
-static void start_again(void)
+static void remove_files(void)
 {
     _cleanup_free_ char *mark = mem_printf("%s-acknowledged", fixture.path);
     unlink(fixture.path);
@@ -20,27 +20,27 @@ static void an_older_version_is_served(void **state)
     WRITE("/a 1", "/b 2", "/a 3");
     fixture_query(&fixture, "UPDATE changes SET data = '4' WHERE revision = 3");
     fixture_open(&fixture);
-    assert_int_equal(served("/a"), 1);
-    assert_int_equal(served("/b"), 2);
+    assert_int_equal(served_revision("/a"), 1);
+    assert_int_equal(served_revision("/b"), 2);
     expect_row(0, 3, "/a", STORE_DAMAGE_OLDER, 1);
     struct store_watch *watch;
     assert_int_equal(store_watch(fixture.store, "/", 2, NULL, NULL, &watch, NULL), -ERR_EXPIRED);
     assert_int_equal(fixture_write(&fixture, "/a", "5"), 4); /* revision 3 is not assigned again */
     fixture_reopen(&fixture);
-    assert_int_equal(served("/a"), 4);
+    assert_int_equal(served_revision("/a"), 4);
     expect_row(0, 3, "/a", STORE_DAMAGE_SUPERSEDED, 4);
 }
 
-static void the_only_version_is_missing(void **state)
+static void an_object_without_an_older_version_is_missing(void **state)
 {
     WRITE("/a 1", "/b 2");
     fixture_query(&fixture, "UPDATE changes SET data = '1' || X'ff' WHERE revision = 1");
     fixture_open(&fixture);
-    assert_int_equal(served("/a"), 0);
+    assert_int_equal(served_revision("/a"), 0);
     expect_row(0, 1, "/a", STORE_DAMAGE_MISSING, 0);
     assert_int_equal(fixture_write(&fixture, "/a", "3"), 3);
     fixture_reopen(&fixture);
-    assert_int_equal(served("/a"), 3);
+    assert_int_equal(served_revision("/a"), 3);
     expect_row(0, 1, "/a", STORE_DAMAGE_SUPERSEDED, 3);
 }
 
@@ -66,7 +66,7 @@ static void a_deleted_object_stays_deleted(void **state)
             mem_printf("UPDATE changes SET %s WHERE revision = 3", DAMAGE[i]);
         fixture_query(&fixture, sql);
         fixture_open(&fixture);
-        assert_int_equal(served("/a"), 0);
+        assert_int_equal(served_revision("/a"), 0);
         expect_row(0, 3, "/a", STORE_DAMAGE_DELETED, 0);
         fixture_write(&fixture, "/c", "4"); /* also removes the deleted version */
         fixture_close(&fixture);
@@ -75,19 +75,19 @@ static void a_deleted_object_stays_deleted(void **state)
         assert_int_equal(fixture_query(&fixture, "SELECT count(*) FROM changes WHERE revision = 3"),
                          1);
         fixture_open(&fixture);
-        assert_int_equal(served("/a"), 0);
+        assert_int_equal(served_revision("/a"), 0);
         assert_int_equal(store_damage(fixture.store)->count, 1);
         fixture_close(&fixture);
-        start_again();
+        remove_files();
     }
 }
 
-static void a_later_deletion_counts(void **state)
+static void a_deletion_after_the_damage_is_kept(void **state)
 {
     WRITE("/a 1", "/a 2", "/a");
     fixture_query(&fixture, "UPDATE changes SET data = 'x' WHERE revision = 2");
     fixture_open(&fixture);
-    assert_int_equal(served("/a"), 0);
+    assert_int_equal(served_revision("/a"), 0);
     expect_row(0, 2, "/a", STORE_DAMAGE_SUPERSEDED, 3);
     fixture_close(&fixture);
 
@@ -103,18 +103,18 @@ static void a_later_deletion_counts(void **state)
 }
 
 /* Too much of the row is lost to find its object. It is reported, and its key is printable. */
-static void an_unknown_owner(void **state)
+static void a_row_with_damaged_key_is_reported(void **state)
 {
     WRITE("/a 1", "/b 2", "/a 3");
     fixture_query(&fixture,
                   "UPDATE changes SET key = '/' || X'1bff', head_sum = 0 WHERE revision = 3");
     fixture_open(&fixture);
     expect_row(0, 3, "/??", STORE_DAMAGE_UNKNOWN, 0);
-    assert_int_equal(served("/a"), 1);
-    assert_int_equal(served("/b"), 2);
+    assert_int_equal(served_revision("/a"), 1);
+    assert_int_equal(served_revision("/b"), 2);
 }
 
-static void nonsense_in_columns(void **state)
+static void invalid_columns_are_detected(void **state)
 {
     static const char *const DAMAGE[] = {
         "created = NULL", "created = 99",           "created = 'x'",
@@ -127,15 +127,15 @@ static void nonsense_in_columns(void **state)
         fixture_query(&fixture, sql);
         fixture_open(&fixture);
         assert_int_equal(store_damage(fixture.store)->count, 1);
-        assert_int_equal(served("/a"), 1);
-        assert_int_equal(served("/b"), 0);
+        assert_int_equal(served_revision("/a"), 1);
+        assert_int_equal(served_revision("/b"), 0);
         assert_int_equal(fixture_write(&fixture, "/b", "3"), 3);
         fixture_close(&fixture);
-        start_again();
+        remove_files();
     }
 }
 
-static void the_report_is_bounded(void **state)
+static void the_damage_report_is_bounded(void **state)
 {
     fixture_open(&fixture);
     for (int i = 0; i < 40; i++) {
@@ -156,7 +156,7 @@ static void the_report_is_bounded(void **state)
 }
 
 /* The checksums are part of the format: every later version must read a present file. */
-static void seals_never_change(void **state)
+static void row_checksums_never_change(void **state)
 {
     uint64_t head = store_checksum_head(7, "/a", 2, 3, false);
     assert_int_equal(head, UINT64_C(0xad2451c5a84ce995));
@@ -166,7 +166,7 @@ static void seals_never_change(void **state)
 
 /* ---- format 1 -------------------------------------------------------------------------------- */
 
-static void take_format_1(void)
+static void copy_format_1_database(void)
 {
     _cleanup_buf_ struct buf file;
     buf_init(&file, 1024 * 1024);
@@ -176,17 +176,19 @@ static void take_format_1(void)
 
 static void format_1_is_upgraded(void **state)
 {
-    take_format_1();
+    copy_format_1_database();
     assert_int_equal(fixture_query(&fixture, "PRAGMA user_version"), 1);
     for (int i = 0; i < 2; i++) { /* during the upgrade, and after it */
         fixture_open(&fixture);
         assert_false(store_is_damaged(fixture.store));
         assert_int_equal(store_revision(fixture.store), 58);
-        assert_int_equal(served("/pods/default/done"), 54);
-        assert_int_equal(served("/pods/default/waits"), 45);
-        assert_int_equal(served("/configmaps/default/gone"), 0);
+        assert_int_equal(served_revision("/pods/default/done"), 54);
+        assert_int_equal(served_revision("/pods/default/waits"), 45);
+        assert_int_equal(served_revision("/configmaps/default/gone"), 0);
         assert_int_equal(
-            served("/customresourcedefinitions.apiextensions.k8s.io/greetings.example.org"), 40);
+            served_revision(
+                "/customresourcedefinitions.apiextensions.k8s.io/greetings.example.org"),
+            40);
         const struct json *words = json_get(read_object("/configmaps/default/words"), "data");
         assert_string_equal(json_get_string(words, "greek", ""), "καλημέρα");
         assert_string_equal(json_get_string(words, "emoji", ""), "🚂 trainyard");
@@ -204,18 +206,18 @@ static void format_1_is_upgraded(void **state)
 }
 
 /* The counter of revisions is kept, also if the newest rows are gone. */
-static void format_1_keeps_its_counter(void **state)
+static void an_upgrade_keeps_the_revision_counter(void **state)
 {
-    take_format_1();
+    copy_format_1_database();
     fixture_query(&fixture, "DELETE FROM changes");
     fixture_open(&fixture);
     assert_int_equal(fixture_write(&fixture, "/new", "{}"), 59);
 }
 
 /* Format 1 has no checksums, so only invalid JSON is known to be damaged. */
-static void damage_in_format_1(void **state)
+static void damage_in_format_1_is_reported(void **state)
 {
-    take_format_1();
+    copy_format_1_database();
     fixture_query(
         &fixture,
         "UPDATE changes SET data = CAST(replace(data, 'words', X'ff') AS BLOB) WHERE revision = "
@@ -225,12 +227,12 @@ static void damage_in_format_1(void **state)
         fixture_open(&fixture);
         assert_int_equal(store_damage(fixture.store)->count, 2);
         expect_row(0, 41, "/configmaps/default/words", STORE_DAMAGE_MISSING, 0);
-        assert_int_equal(served("/configmaps/default/words"), 0);
+        assert_int_equal(served_revision("/configmaps/default/words"), 0);
         fixture_close(&fixture);
     }
 }
 
-/* ---- changes that are gone ------------------------------------------------------------------- */
+/* ---- lost changes ---------------------------------------------------------------------------- */
 
 static void lost_changes_are_reported(void **state)
 {
@@ -256,7 +258,7 @@ static void lost_changes_are_reported(void **state)
 }
 
 /* A damaged or missing mark has no effect. */
-static void a_damaged_mark_is_ignored(void **state)
+static void a_damaged_acknowledgement_mark_is_ignored(void **state)
 {
     _cleanup_free_ char *mark = mem_printf("%s-acknowledged", fixture.path);
     WRITE("/a 1");
@@ -275,19 +277,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(an_older_version_is_served),
-        TEST(the_only_version_is_missing),
+        TEST(an_object_without_an_older_version_is_missing),
         TEST(the_newest_revision_is_not_reused),
         TEST(a_deleted_object_stays_deleted),
-        TEST(a_later_deletion_counts),
-        TEST(an_unknown_owner),
-        TEST(nonsense_in_columns),
-        TEST(the_report_is_bounded),
-        TEST(seals_never_change),
+        TEST(a_deletion_after_the_damage_is_kept),
+        TEST(a_row_with_damaged_key_is_reported),
+        TEST(invalid_columns_are_detected),
+        TEST(the_damage_report_is_bounded),
+        TEST(row_checksums_never_change),
         TEST(format_1_is_upgraded),
-        TEST(format_1_keeps_its_counter),
-        TEST(damage_in_format_1),
+        TEST(an_upgrade_keeps_the_revision_counter),
+        TEST(damage_in_format_1_is_reported),
         TEST(lost_changes_are_reported),
-        TEST(a_damaged_mark_is_ignored),
+        TEST(a_damaged_acknowledgement_mark_is_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,7 +157,7 @@ static void test_half_compacted_deletion(void **state)
     assert_int_equal(fixture_query(&fixture, "SELECT count(*) FROM changes WHERE key = '/a'"), 0);
 }
 
-static void refuse(const char *part, int code)
+static void expect_open_error(const char *part, int code)
 {
     struct err err = ERR_INIT;
     struct store *store = NULL;
@@ -172,27 +172,27 @@ static void test_refused_files(void **state)
 {
     static const char garbage[] = "this is a text file and no database at all, by no means, never";
     assert_int_equal(file_write_atomic(fixture.path, garbage, sizeof(garbage), 0600, NULL), 0);
-    refuse("is damaged", ERR_INVALID);
+    expect_open_error("is damaged", ERR_INVALID);
     unlink(fixture.path);
 
     fixture_open(&fixture);
     fixture_write(&fixture, "/a", "1");
-    refuse("is in use by another process", ERR_UNAVAILABLE);
+    expect_open_error("is in use by another process", ERR_UNAVAILABLE);
     fixture_close(&fixture);
     fixture_query(&fixture, "PRAGMA user_version = 3");
-    refuse("was written by a newer version of this program (format 3, this one reads 2)",
-           ERR_UNSUPPORTED);
+    expect_open_error("was written by a newer version of this program (format 3, this one reads 2)",
+                      ERR_UNSUPPORTED);
     fixture_query(&fixture,
                   "PRAGMA user_version = 0"); /* the table is ours, but the version is not */
-    refuse("is damaged (its table does not match its format version)", ERR_INVALID);
+    expect_open_error("is damaged (its table does not match its format version)", ERR_INVALID);
     fixture_query(&fixture, "PRAGMA user_version = 1");
-    refuse("run 'trainyard check --repair' to keep what can be read", ERR_INVALID);
+    expect_open_error("run 'trainyard check --repair' to keep what can be read", ERR_INVALID);
     fixture_query(&fixture, "ALTER TABLE changes RENAME TO others");
     fixture_query(&fixture, "PRAGMA user_version = 0");
-    refuse("is a database of another program", ERR_UNSUPPORTED);
+    expect_open_error("is a database of another program", ERR_UNSUPPORTED);
 
     snprintf(fixture.path, sizeof(fixture.path), "%s/none/db", fixture.directory);
-    refuse("cannot open", ERR_NOT_FOUND);
+    expect_open_error("cannot open", ERR_NOT_FOUND);
     snprintf(fixture.path, sizeof(fixture.path), "%s/db", fixture.directory);
 }
 
@@ -218,7 +218,7 @@ static void test_damaged_page(void **state)
         fwrite(zeros, sizeof(zeros), 1, file);
     }
     fclose(file);
-    refuse("is damaged", ERR_INVALID);
+    expect_open_error("is damaged", ERR_INVALID);
 }
 
 static void on_lost(void *context, const struct store_object *object, const struct err *err)
@@ -279,7 +279,7 @@ static void test_disk_full(void **state)
 }
 
 /* SQLite's error for a full disk becomes a message that says what to do. */
-static void test_full_message(void **state)
+static void test_message_of_a_full_disk(void **state)
 {
     struct store_disk *disk;
     struct err err = ERR_INIT;
@@ -308,7 +308,7 @@ static void limit_pages(int count)
 
 /* The disk was full and has room again: acknowledged changes exist, with consecutive revisions, and
  * no deleted object reappears. */
-static void test_room_again(void **state)
+static void test_disk_has_space_again(void **state)
 {
     struct store_options few = {.path = fixture.path, .history_max = 4};
     struct err err = ERR_INIT;
@@ -355,11 +355,15 @@ static void test_room_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_reopen),        TEST(test_revisions_are_not_reused),
-        TEST(test_compaction),    TEST(test_half_compacted_deletion),
-        TEST(test_refused_files), TEST(test_damaged_page),
-        TEST(test_disk_full),     TEST(test_full_message),
-        TEST(test_room_again),
+        TEST(test_reopen),
+        TEST(test_revisions_are_not_reused),
+        TEST(test_compaction),
+        TEST(test_half_compacted_deletion),
+        TEST(test_refused_files),
+        TEST(test_damaged_page),
+        TEST(test_disk_full),
+        TEST(test_message_of_a_full_disk),
+        TEST(test_disk_has_space_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

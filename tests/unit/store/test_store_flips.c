@@ -95,13 +95,13 @@ static void write_files(const struct fixture *fixture, const struct buf files[FI
     }
 }
 
-static void remove_kept(const struct fixture *fixture)
+static void remove_saved_files(const struct fixture *fixture)
 {
     _cleanup_free_ char *path = mem_printf("%s-wal.damaged-1", fixture->path);
     unlink(path);
 }
 
-/* ---- judging --------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
 struct tally {
     int right, reported, refused;
@@ -129,7 +129,7 @@ static bool is_version(const struct store_object *object, int key)
 
 /* Returns whether the state is the acknowledged one. A value that was never written fails the
  * test. */
-static bool judge_objects(const struct fixture *fixture, size_t at)
+static bool check_objects(const struct fixture *fixture, size_t at)
 {
     struct store_object **objects;
     size_t known = 0, count = store_list(fixture->store, "", &objects);
@@ -168,7 +168,7 @@ static void on_written(void *context, const struct store_object *object, const s
 }
 
 /* Checks that an acknowledged write is kept, and that nothing else changes with it. */
-static void judge_write(struct fixture *fixture, size_t at)
+static void check_write(struct fixture *fixture, size_t at)
 {
     bool is_written = false;
     int64_t revision = store_next_revision(fixture->store);
@@ -179,7 +179,7 @@ static void judge_write(struct fixture *fixture, size_t at)
     fixture_close(fixture);
     if (open_flipped(fixture, NULL) < 0)
         return; /* the damage is reported */
-    bool was_right = judge_objects(fixture, at);
+    bool was_right = check_objects(fixture, at);
     struct store_object *added = store_get(fixture->store, "/new");
     bool is_silent = !store_is_damaged(fixture->store);
     if (is_silent && (!was_right || (is_written && (!added || added->revision != revision))))
@@ -188,7 +188,7 @@ static void judge_write(struct fixture *fixture, size_t at)
     fixture_close(fixture);
 }
 
-static void judge(struct fixture *fixture, size_t at, struct tally *tally)
+static void check_flipped(struct fixture *fixture, size_t at, struct tally *tally)
 {
     struct err err = ERR_INIT;
     if (open_flipped(fixture, &err) < 0) {
@@ -196,19 +196,19 @@ static void judge(struct fixture *fixture, size_t at, struct tally *tally)
         tally->refused++;
         return;
     }
-    bool is_right = judge_objects(fixture, at), is_damaged = store_is_damaged(fixture->store);
+    bool is_right = check_objects(fixture, at), is_damaged = store_is_damaged(fixture->store);
     if (!is_right && !is_damaged)
         fail_msg("byte %zu: what is served is not what was acknowledged, in silence", at);
     tally->right += !is_damaged;
     tally->reported += is_damaged;
     if (is_right || !is_damaged) {
-        judge_write(fixture, at);
+        check_write(fixture, at);
         return;
     }
     fixture_close(fixture);
 }
 
-/* ---- flipping -------------------------------------------------------------------------------- */
+/* ---- flipped bytes --------------------------------------------------------------------------- */
 
 /* Chooses every byte of the first hundred and of the beginning of each page, and some of the
  * others. */
@@ -234,8 +234,8 @@ static void flip_file(struct fixture *fixture, struct buf files[FILES], size_t f
         files[file].data[at] ^= mask;
         write_files(fixture, files);
         files[file].data[at] ^= mask;
-        judge(fixture, at, &tally);
-        remove_kept(fixture);
+        check_flipped(fixture, at, &tally);
+        remove_saved_files(fixture);
     }
     print_message("%s of %zu bytes, one changed at a time: %d times all was right, %d times damage "
                   "was reported, %d times the file was refused\n",
@@ -254,7 +254,7 @@ static void release_files(struct buf files[FILES])
         buf_release(&files[i]);
 }
 
-static void test_database(void **state)
+static void test_flipped_byte_in_the_database(void **state)
 {
     struct fixture fixture;
     struct buf files[FILES];
@@ -271,7 +271,7 @@ static void test_database(void **state)
 }
 
 /* The files as after kill -9: all changes are in the log, and the mark is exact. */
-static void test_log(void **state)
+static void test_flipped_byte_in_the_log(void **state)
 {
     struct fixture fixture;
     struct buf files[FILES];
@@ -290,8 +290,8 @@ static void test_log(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_database),
-        cmocka_unit_test(test_log),
+        cmocka_unit_test(test_flipped_byte_in_the_database),
+        cmocka_unit_test(test_flipped_byte_in_the_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

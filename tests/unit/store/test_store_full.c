@@ -82,7 +82,7 @@ static void fill_disk(void)
 }
 
 /* Runs the loop, which stops at each answer and each call of on_full. */
-static void wait_for_news(bool full, int count)
+static void run_until_stopped(bool full, int count)
 {
     while (news[full] < count)
         loop_run(fixture.loop);
@@ -104,7 +104,7 @@ static void run_pending(const int *counts, int wanted)
         loop_run(fixture.loop);
 }
 
-static void test_full(void **state)
+static void test_full_disk(void **state)
 {
     struct err err = ERR_INIT;
     int made[2] = {0}, deleted[2] = {0}, marked[2] = {0};
@@ -131,7 +131,7 @@ static void test_full(void **state)
     assert_int_equal(err.sys, ENOSPC);
     assert_non_null(strstr(err.message, "free some disk space to continue"));
     assert_int_equal(store_check(fixture.store, &err), -ERR_IO);
-    wait_for_news(true, 1);
+    run_until_stopped(true, 1);
     assert_true(store_reserve_is_spent(fixture.arena, fixture.path));
     fill_disk(); /* the space that SQLite has freed */
 
@@ -158,7 +158,7 @@ static void test_full(void **state)
 
     /* With room again the store continues by itself. */
     assert_int_equal(unlink(filler), 0);
-    wait_for_news(false, 1);
+    run_until_stopped(false, 1);
     assert_false(store_reserve_is_spent(fixture.arena, fixture.path));
     made[0] = 0;
     for (int i = 0; i < OBJECTS; i++)
@@ -186,6 +186,6 @@ static void test_full(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_full)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_disk)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,9 +77,9 @@ static void write_one(struct run *run)
         assert_true(run->disk.off);
 }
 
-/* ---- judging --------------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
-static bool is_whole(const struct store_object *object)
+static bool is_intact(const struct store_object *object)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *data = store_object_data(object, arena);
@@ -91,7 +91,7 @@ static bool is_whole(const struct store_object *object)
 
 /* Checks that the state is that after some revision: the newest one on the disk, which is not older
  * than the newest acknowledged one. */
-static bool judge_state(struct run *run, int64_t newest)
+static bool check_state(struct run *run, int64_t newest)
 {
     int64_t revisions[KEYS] = {0};
     for (int64_t revision = 1; revision <= newest; revision++) {
@@ -106,7 +106,7 @@ static bool judge_state(struct run *run, int64_t newest)
         if (is != revisions[key])
             snprintf(run->verdict, sizeof(run->verdict), "%s is at %lld, not at %lld", name,
                      (long long)is, (long long)revisions[key]);
-        else if (object && !is_whole(object))
+        else if (object && !is_intact(object))
             snprintf(run->verdict, sizeof(run->verdict), "%s has foreign bytes", name);
         store_object_unref(object);
     }
@@ -114,7 +114,7 @@ static bool judge_state(struct run *run, int64_t newest)
 }
 
 /* The writer's thread does nothing yet, so the test can use the database. */
-static bool judge_database(struct run *run)
+static bool check_database(struct run *run)
 {
     sqlite3_stmt *statement;
     sqlite3 *db = run->fixture.store->disk->db;
@@ -126,7 +126,7 @@ static bool judge_database(struct run *run)
     return run->verdict[0] == '\0';
 }
 
-static bool judge(struct run *run)
+static bool check_recovery(struct run *run)
 {
     int64_t newest = store_revision(run->fixture.store);
     if (newest < run->acknowledged || newest > (int64_t)run->changes.count) {
@@ -138,11 +138,11 @@ static bool judge(struct run *run)
     assert_int_equal(store_next_revision(run->fixture.store), newest + 1);
     run->changes.count = (size_t)newest; /* changes that are not there now must never reappear */
     run->acknowledged = newest;
-    return judge_state(run, newest) && judge_database(run);
+    return check_state(run, newest) && check_database(run);
 }
 
 /* Checks that a log that a power cut has torn is never reported as damaged. */
-static bool judge_log(struct run *run)
+static bool check_log(struct run *run)
 {
     size_t size;
     _cleanup_free_ char *path = mem_printf("%s-wal", run->fixture.path);
@@ -166,14 +166,14 @@ static bool judge_log(struct run *run)
 /* Runs one round: restores the power for `operations` operations, checks the state, and writes
  * until the power is cut or enough is written. Then closes. Returns false and a verdict if a
  * guarantee is broken. */
-static bool go_round(struct run *run, int64_t operations, const char *synchronous)
+static bool run_round(struct run *run, int64_t operations, const char *synchronous)
 {
     struct err err = ERR_INIT;
     const struct store_options options = {.path = run->fixture.path,
                                           .history_max = run->fixture.history_max};
     power_disk_cycle(&run->disk, operations);
     run->verdict[0] = '\0';
-    if (!synchronous && !judge_log(run))
+    if (!synchronous && !check_log(run))
         return false;
     if (store_open(run->fixture.loop, &options, &run->fixture.store, &err) < 0) {
         run->cuts_while_opening++;
@@ -181,7 +181,7 @@ static bool go_round(struct run *run, int64_t operations, const char *synchronou
             str_copy(run->verdict, sizeof(run->verdict), err.message);
         return run->disk.off;
     }
-    bool is_good = judge(run);
+    bool is_good = check_recovery(run);
     if (is_good && store_is_damaged(run->fixture.store)) {
         str_copy(run->verdict, sizeof(run->verdict), "damage is reported where there is none");
         is_good = false;
@@ -234,22 +234,22 @@ static int teardown(void **state)
     return 0;
 }
 
-static int cuts(void)
+static int power_cut_count(void)
 {
     const char *wanted = getenv("TRAINYARD_TEST_KILLS");
     return wanted ? atoi(wanted) : 20;
 }
 
-static void cut_often(int64_t history_max, uint64_t seed)
+static void cut_power_repeatedly(int64_t history_max, uint64_t seed)
 {
     run_init(&run, history_max, seed);
-    for (int i = 0; i < cuts(); i++) {
+    for (int i = 0; i < power_cut_count(); i++) {
         /* Sometimes the power is cut only after all writes, in however many commits. */
         int64_t operations = i % 5 == 4 ? INT64_MAX : draw_operations(&run);
-        if (!go_round(&run, operations, NULL))
+        if (!run_round(&run, operations, NULL))
             fail_msg("cut %d: %s", i, run.verdict);
     }
-    if (!go_round(&run, INT64_MAX, NULL))
+    if (!run_round(&run, INT64_MAX, NULL))
         fail_msg("after the last cut: %s", run.verdict);
     print_message("%d power cuts under writes, %d while closing or later: %lld changes, "
                   "none acknowledged and lost; %d logs torn at their ends, none called damaged\n",
@@ -258,24 +258,24 @@ static void cut_often(int64_t history_max, uint64_t seed)
     assert_true(run.cuts_while_writing > 0 && run.cuts_after > 1);
 }
 
-static void test_cut(void **state)
+static void test_power_cut(void **state)
 {
-    cut_often(HISTORY_ALL, 21);
+    cut_power_repeatedly(HISTORY_ALL, 21);
 }
 
-static void test_cut_while_compacting(void **state)
+static void test_power_cut_while_compacting(void **state)
 {
-    cut_often(HISTORY_SHORT, 22);
+    cut_power_repeatedly(HISTORY_SHORT, 22);
 }
 
 /* The creation of a database: its file, its table, its log. */
-static void test_cut_while_made(void **state)
+static void test_power_cut_while_creating(void **state)
 {
     int cuts_while_opening = 0;
-    for (int i = 0; i < 2 * cuts(); i++) {
+    for (int i = 0; i < 2 * power_cut_count(); i++) {
         run_init(&run, HISTORY_ALL, 1000 + (uint64_t)i);
         for (int round = 0; round < 3; round++)
-            if (!go_round(&run, round == 2 ? INT64_MAX : i % 40, NULL))
+            if (!run_round(&run, round == 2 ? INT64_MAX : i % 40, NULL))
                 fail_msg("new database %d, cut %d: %s", i, round, run.verdict);
         cuts_while_opening += run.cuts_while_opening;
         run_release(&run);
@@ -284,13 +284,13 @@ static void test_cut_while_made(void **state)
 }
 
 /* Returns how often the loss is detected in a store that waits less for the disk. */
-static int losses(const char *synchronous, uint64_t seed)
+static int count_detected_losses(const char *synchronous, uint64_t seed)
 {
     int found = 0;
     for (int i = 0; i < 20; i++) {
         run_init(&run, HISTORY_ALL, seed + (uint64_t)i);
         for (int round = 0; round < 4; round++) {
-            if (go_round(&run, draw_operations(&run), synchronous))
+            if (run_round(&run, draw_operations(&run), synchronous))
                 continue;
             found++;
             break;
@@ -301,14 +301,14 @@ static int losses(const char *synchronous, uint64_t seed)
 }
 
 /* The checks work: without waiting for the disk, writes are lost, and the test detects it. */
-static void test_loss_is_found(void **state)
+static void test_lost_writes_are_detected(void **state)
 {
-    int off = losses("PRAGMA synchronous = OFF", 100);
-    int normal = losses("PRAGMA synchronous = NORMAL", 200);
+    int off = count_detected_losses("PRAGMA synchronous = OFF", 100);
+    int normal = count_detected_losses("PRAGMA synchronous = NORMAL", 200);
     print_message("of 20 stores lost something: %d with synchronous=OFF, %d with NORMAL\n", off,
                   normal);
     assert_true(off >= 10 && normal >= 5); /* not every cut hits an unsynced write */
-    assert_int_equal(losses("PRAGMA synchronous = FULL", 300), 0);
+    assert_int_equal(count_detected_losses("PRAGMA synchronous = FULL", 300), 0);
 }
 
 #define TEST(function) cmocka_unit_test_teardown(function, teardown)
@@ -316,10 +316,10 @@ static void test_loss_is_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_cut),
-        TEST(test_cut_while_compacting),
-        TEST(test_cut_while_made),
-        TEST(test_loss_is_found),
+        TEST(test_power_cut),
+        TEST(test_power_cut_while_compacting),
+        TEST(test_power_cut_while_creating),
+        TEST(test_lost_writes_are_detected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,7 +113,7 @@ static void expect(enum store_wal_state state, size_t bad_frame)
     assert_int_equal(wal.bad_frame, bad_frame);
 }
 
-static void a_whole_log(void **state)
+static void a_complete_log_is_valid(void **state)
 {
     assert_int_equal(commits_from(1), ROWS + 1);
     expect(STORE_WAL_WHOLE, 0);
@@ -125,7 +125,7 @@ static void a_whole_log(void **state)
 
 /* A log that is truncated anywhere, as after a power cut, is never damaged, and is valid up to the
  * cut. */
-static void a_cut_log(void **state)
+static void a_truncated_log_is_valid_up_to_the_cut(void **state)
 {
     for (size_t size = 0; size < log_bytes.size; size += test_is_soak() ? 1 : 777) {
         struct store_wal wal = read_bytes(log_bytes.data, size);
@@ -134,7 +134,7 @@ static void a_cut_log(void **state)
 }
 
 /* A changed byte in any frame: damaged if a later transaction ends after it, otherwise suspect. */
-static void a_changed_byte(void **state)
+static void a_changed_byte_is_detected(void **state)
 {
     size_t step = test_is_soak() ? 1 : 199;
     for (size_t frame = 1; frame <= frames; frame++) {
@@ -155,7 +155,7 @@ static void a_changed_byte(void **state)
 }
 
 /* If only some sectors of the last transaction are there, it is at most suspect. */
-static void a_torn_end(void **state)
+static void a_torn_last_transaction_is_suspect_at_most(void **state)
 {
     size_t last = frames;
     while (last > 1 && !is_commit(last - 1))
@@ -173,7 +173,7 @@ static void a_torn_end(void **state)
     expect(STORE_WAL_WHOLE, 0);
 }
 
-static void a_changed_header(void **state)
+static void a_changed_header_is_detected(void **state)
 {
     for (size_t at = 0; at < STORE_WAL_HEADER; at++) {
         log_bytes.data[at] ^= 0x10;
@@ -185,7 +185,7 @@ static void a_changed_header(void **state)
 }
 
 /* SQLite restarts the log from its beginning: old frames follow the new ones. */
-static void a_log_used_again(void **state)
+static void old_frames_after_a_restarted_log_are_not_damage(void **state)
 {
     sqlite3 *db = open_database(PAGE);
     write_rows(db, ROWS);
@@ -200,7 +200,7 @@ static void a_log_used_again(void **state)
     assert_int_equal(store_wal_state(&wal), STORE_WAL_SUSPECT);
 }
 
-static void limits_of_pages(void **state)
+static void page_sizes_have_limits(void **state)
 {
     static const int SIZES[] = {512, 65536};
     for (size_t i = 0; i < ARRAY_SIZE(SIZES); i++) {
@@ -230,8 +230,10 @@ static void limits_of_pages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_whole_log),      TEST(a_cut_log),        TEST(a_changed_byte),  TEST(a_torn_end),
-        TEST(a_changed_header), TEST(a_log_used_again), TEST(limits_of_pages),
+        TEST(a_complete_log_is_valid),      TEST(a_truncated_log_is_valid_up_to_the_cut),
+        TEST(a_changed_byte_is_detected),   TEST(a_torn_last_transaction_is_suspect_at_most),
+        TEST(a_changed_header_is_detected), TEST(old_frames_after_a_restarted_log_are_not_damage),
+        TEST(page_sizes_have_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,7 @@ static void an_authority_signs_servers_and_clients(void **state)
     tls_pair_release(&client);
 }
 
-static void what_cannot_be_is_refused(void **state)
+static void invalid_names_hosts_and_keys_are_rejected(void **state)
 {
     struct err err = ERR_INIT;
     struct tls_pair ca = {0}, other = {0}, out = {0};
@@ -121,7 +121,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_authority_signs_servers_and_clients),
-        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(invalid_names_hosts_and_keys_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

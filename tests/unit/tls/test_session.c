@@ -99,7 +99,7 @@ static long shake_hands(struct link *link, size_t piece, struct err *err)
     return result;
 }
 
-static void a_handshake_and_an_echo_in_pieces_of_any_size(void **state)
+static void handshake_and_echo_work_in_pieces_of_any_size(void **state)
 {
     struct link *link = *state;
     struct err err = ERR_INIT;
@@ -122,7 +122,7 @@ static void a_handshake_and_an_echo_in_pieces_of_any_size(void **state)
     assert_memory_equal(data, "world", 5);
 }
 
-static void a_megabyte_crosses_whole(void **state)
+static void a_megabyte_arrives_unchanged(void **state)
 {
     enum { SIZE = 1 << 20 };
     struct link *link = *state;
@@ -148,7 +148,7 @@ static void a_megabyte_crosses_whole(void **state)
     free(got);
 }
 
-static void http_1_1_is_chosen_and_nothing_else(void **state)
+static void only_http_1_1_is_negotiated(void **state)
 {
     struct link *link = *state;
     struct err err = ERR_INIT;
@@ -161,7 +161,7 @@ static void http_1_1_is_chosen_and_nothing_else(void **state)
     assert_memory_equal(chosen, "http/1.1", 8);
 }
 
-static void a_client_with_other_protocols_only_is_refused(void **state)
+static void a_client_with_other_protocols_only_is_rejected(void **state)
 {
     struct link *link = *state;
     struct err err = ERR_INIT;
@@ -169,7 +169,7 @@ static void a_client_with_other_protocols_only_is_refused(void **state)
     assert_int_equal(shake_hands(link, 4096, &err), -ERR_INTERNAL);
 }
 
-static void tls_1_1_is_refused(void **state)
+static void tls_1_1_is_rejected(void **state)
 {
     struct link *link = *state;
     struct err err = ERR_INIT;
@@ -181,7 +181,7 @@ static void tls_1_1_is_refused(void **state)
     assert_false(tls_handshake_done(link->session));
 }
 
-static void closing_is_noticed_on_both_sides(void **state)
+static void both_sides_detect_a_close(void **state)
 {
     struct link *link = *state;
     struct err err = ERR_INIT;
@@ -199,7 +199,7 @@ static void closing_is_noticed_on_both_sides(void **state)
     assert_int_equal(SSL_shutdown(link->client), 1);
 }
 
-static void garbage_is_an_error_and_stays_one(void **state)
+static void garbage_is_a_permanent_error(void **state)
 {
     struct link *link = *state;
     struct err err = ERR_INIT;
@@ -227,7 +227,7 @@ static void feeding_without_reading_has_a_limit(void **state)
     assert_int_equal(result, -ERR_TOO_LARGE);
 }
 
-static void a_key_of_another_certificate_is_refused(void **state)
+static void a_key_of_another_certificate_is_rejected(void **state)
 {
     struct link *link = *state;
     struct err err = ERR_INIT;
@@ -243,15 +243,15 @@ int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(a_handshake_and_an_echo_in_pieces_of_any_size),
-        TEST(a_megabyte_crosses_whole),
-        TEST(http_1_1_is_chosen_and_nothing_else),
-        TEST(a_client_with_other_protocols_only_is_refused),
-        TEST(tls_1_1_is_refused),
-        TEST(closing_is_noticed_on_both_sides),
-        TEST(garbage_is_an_error_and_stays_one),
+        TEST(handshake_and_echo_work_in_pieces_of_any_size),
+        TEST(a_megabyte_arrives_unchanged),
+        TEST(only_http_1_1_is_negotiated),
+        TEST(a_client_with_other_protocols_only_is_rejected),
+        TEST(tls_1_1_is_rejected),
+        TEST(both_sides_detect_a_close),
+        TEST(garbage_is_a_permanent_error),
         TEST(feeding_without_reading_has_a_limit),
-        TEST(a_key_of_another_certificate_is_refused),
+        TEST(a_key_of_another_certificate_is_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

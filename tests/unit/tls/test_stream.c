@@ -134,7 +134,7 @@ static char *some_bytes(size_t size)
     return bytes;
 }
 
-static void carry_plenty(struct ends *ends)
+static void carry_much(struct ends *ends)
 {
     char *data = some_bytes(PLENTY), *copy = mem_zalloc(PLENTY);
     for (int from = 0; from < 2; from++) {
@@ -146,18 +146,18 @@ static void carry_plenty(struct ends *ends)
     free(copy);
 }
 
-static void what_is_sent_arrives(void **state)
+static void sent_bytes_arrive_unchanged(void **state)
 {
     struct ends *ends = *state;
     connect_both(ends);
-    carry_plenty(ends);
+    carry_much(ends);
     char byte;
     assert_int_equal(tls_stream_recv(ends->streams[0], &byte, 1), -EAGAIN);
     assert_int_equal(tls_stream_recv(ends->streams[1], &byte, 1), -EAGAIN);
     assert_non_null(strstr(tls_stream_cipher(ends->streams[0]), "TLS_"));
 }
 
-static void little_by_little_too(void **state)
+static void short_reads_and_writes_work(void **state)
 {
     struct ends *ends = *state;
     int small = 4096;
@@ -165,18 +165,18 @@ static void little_by_little_too(void **state)
     setsockopt(ends->fds[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
     setsockopt(ends->fds[1], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
     connect_both(ends);
-    carry_plenty(ends);
+    carry_much(ends);
 }
 
-static void keys_are_renewed_under_way(void **state)
+static void keys_are_renewed_during_a_transfer(void **state)
 {
     struct ends *ends = *state;
     tls_stream_context_set_rekey_limit(ends->keyed, 3);
     connect_both(ends);
-    carry_plenty(ends);
+    carry_much(ends);
 }
 
-static void nobody_reads_along(void **state)
+static void plain_text_is_not_visible_on_the_wire(void **state)
 {
     struct ends *ends = *state;
     char ret[64];
@@ -189,7 +189,7 @@ static void nobody_reads_along(void **state)
     assert_true(wire.seen); /* the check works */
 }
 
-static void another_key_is_refused(void **state)
+static void a_different_key_is_rejected(void **state)
 {
     struct ends *ends = *state;
     int results[2];
@@ -201,7 +201,7 @@ static void another_key_is_refused(void **state)
     assert_int_equal(tls_stream_send(ends->streams[0], &byte, 1), -EBADMSG);
 }
 
-static void one_changed_bit_is_noticed(void **state)
+static void a_changed_bit_is_detected(void **state)
 {
     struct ends *ends = *state;
     connect_both(ends);
@@ -215,7 +215,7 @@ static void one_changed_bit_is_noticed(void **state)
     free(copy);
 }
 
-static void the_end_is_told(void **state)
+static void the_end_of_the_stream_is_reported(void **state)
 {
     struct ends *ends = *state;
     char byte = 1;
@@ -229,7 +229,7 @@ static void the_end_is_told(void **state)
     assert_int_equal(tls_stream_recv(ends->streams[1], &byte, 1), -ENOTCONN);
 }
 
-static void what_is_no_tls_is_refused(void **state)
+static void bytes_without_tls_are_rejected(void **state)
 {
     struct ends *ends = *state;
     open_with(ends, KEY, KEY);
@@ -238,7 +238,7 @@ static void what_is_no_tls_is_refused(void **state)
 }
 
 /* The first 32 bytes of test case 1 in RFC 5869. */
-static void hkdf_is_that_of_the_standard(void **state)
+static void hkdf_matches_rfc_5869(void **state)
 {
     static const unsigned char OKM[TLS_KEY_SIZE] = {0x3c, 0xb2, 0x5f, 0x25, 0xfa, 0xac, 0xd5, 0x7a,
                                                     0x90, 0x43, 0x4f, 0x64, 0xd0, 0x36, 0x2f, 0x2a,
@@ -259,15 +259,15 @@ static void hkdf_is_that_of_the_standard(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(what_is_sent_arrives, setup, teardown),
-        cmocka_unit_test_setup_teardown(little_by_little_too, setup, teardown),
-        cmocka_unit_test_setup_teardown(keys_are_renewed_under_way, setup, teardown),
-        cmocka_unit_test_setup_teardown(nobody_reads_along, setup, teardown),
-        cmocka_unit_test_setup_teardown(another_key_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(one_changed_bit_is_noticed, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_end_is_told, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_is_no_tls_is_refused, setup, teardown),
-        cmocka_unit_test(hkdf_is_that_of_the_standard),
+        cmocka_unit_test_setup_teardown(sent_bytes_arrive_unchanged, setup, teardown),
+        cmocka_unit_test_setup_teardown(short_reads_and_writes_work, setup, teardown),
+        cmocka_unit_test_setup_teardown(keys_are_renewed_during_a_transfer, setup, teardown),
+        cmocka_unit_test_setup_teardown(plain_text_is_not_visible_on_the_wire, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_different_key_is_rejected, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_changed_bit_is_detected, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_end_of_the_stream_is_reported, setup, teardown),
+        cmocka_unit_test_setup_teardown(bytes_without_tls_are_rejected, setup, teardown),
+        cmocka_unit_test(hkdf_matches_rfc_5869),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,7 +100,7 @@ static void test_reals(void **state)
     }
 }
 
-static void test_ask(void **state)
+static void test_queries(void **state)
 {
     struct json *json = parse("{\"s\":\"x\",\"i\":7,\"b\":true,\"r\":1.5,\"n\":null,"
                               "\"o\":{\"p\":{\"q\":\"deep\"}},\"l\":[1,2,3]}");
@@ -182,7 +182,7 @@ static void test_ensure(void **state)
 }
 
 /* An absent member stays absent, so that a caller can copy members without checking for them. */
-static void test_absent(void **state)
+static void test_absent_members_stay_absent(void **state)
 {
     struct json *json = json_clone(arena, parse("{\"a\":1,\"b\":2,\"c\":3}"));
     assert_null(json_clone(arena, NULL));
@@ -244,7 +244,7 @@ static void test_equal(void **state)
 }
 
 /* Names in ascending order need no hash set, until a lookup creates one. */
-static void test_names(void **state)
+static void test_name_sets(void **state)
 {
     enum { COUNT = 200 };
     for (int asked_at = 0; asked_at < COUNT; asked_at += 20) {
@@ -269,13 +269,19 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_make_and_write), TEST(test_write_pretty),
-        TEST(test_write_bad_utf8), TEST(test_write_into_full_buffer),
-        TEST(test_reals),          TEST(test_ask),
-        TEST(test_set_and_remove), TEST(test_remove_element),
-        TEST(test_ensure),         TEST(test_clone),
-        TEST(test_absent),         TEST(test_equal),
-        TEST(test_names),
+        TEST(test_make_and_write),
+        TEST(test_write_pretty),
+        TEST(test_write_bad_utf8),
+        TEST(test_write_into_full_buffer),
+        TEST(test_reals),
+        TEST(test_queries),
+        TEST(test_set_and_remove),
+        TEST(test_remove_element),
+        TEST(test_ensure),
+        TEST(test_clone),
+        TEST(test_absent_members_stay_absent),
+        TEST(test_equal),
+        TEST(test_name_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static struct json *parse(const char *text)
     return json;
 }
 
-static void refuse_n(const char *text, size_t size, const char *message)
+static void expect_error_n(const char *text, size_t size, const char *message)
 {
     struct err err = ERR_INIT;
     struct json *json = (struct json *)&err; /* must stay untouched */
@@ -33,9 +33,9 @@ static void refuse_n(const char *text, size_t size, const char *message)
     assert_string_equal(err.message, message);
 }
 
-static void refuse(const char *text, const char *message)
+static void expect_error(const char *text, const char *message)
 {
-    refuse_n(text, strlen(text), message);
+    expect_error_n(text, strlen(text), message);
 }
 
 static void test_values(void **state)
@@ -101,19 +101,19 @@ static void test_other_numbers_keep_their_text(void **state)
 
 static void test_bad_numbers(void **state)
 {
-    refuse("-", "1:2: a digit must follow the sign of a number");
-    refuse("01", "1:1: a number may not start with 0");
-    refuse("-01", "1:2: a number may not start with 0");
-    refuse("1.", "1:3: a digit must follow the point of a number");
-    refuse("1.e1", "1:3: a digit must follow the point of a number");
-    refuse("1e", "1:3: a digit must follow the exponent mark of a number");
-    refuse("1e+", "1:4: a digit must follow the exponent mark of a number");
-    refuse("1e999", "1:1: the number is too large");
-    refuse("+1", "1:1: a value is expected here, not '+'");
-    refuse(".5", "1:1: a value is expected here, not '.'");
-    refuse("1 2", "1:3: the end of the text is expected here, not '2'");
-    refuse("0x1f", "1:2: the end of the text is expected here, not 'x'");
-    refuse("NaN", "1:1: a value is expected here, not 'N'");
+    expect_error("-", "1:2: a digit must follow the sign of a number");
+    expect_error("01", "1:1: a number may not start with 0");
+    expect_error("-01", "1:2: a number may not start with 0");
+    expect_error("1.", "1:3: a digit must follow the point of a number");
+    expect_error("1.e1", "1:3: a digit must follow the point of a number");
+    expect_error("1e", "1:3: a digit must follow the exponent mark of a number");
+    expect_error("1e+", "1:4: a digit must follow the exponent mark of a number");
+    expect_error("1e999", "1:1: the number is too large");
+    expect_error("+1", "1:1: a value is expected here, not '+'");
+    expect_error(".5", "1:1: a value is expected here, not '.'");
+    expect_error("1 2", "1:3: the end of the text is expected here, not '2'");
+    expect_error("0x1f", "1:2: the end of the text is expected here, not 'x'");
+    expect_error("NaN", "1:1: a value is expected here, not 'N'");
 }
 
 static void test_strings(void **state)
@@ -132,7 +132,7 @@ static void test_strings(void **state)
 }
 
 /* The byte that ends a run of plain characters is found at every offset within a word. */
-static void test_every_offset(void **state)
+static void test_string_ends_at_every_offset(void **state)
 {
     for (size_t before = 0; before < 20; before++) {
         char text[64], expected[64];
@@ -145,25 +145,25 @@ static void test_every_offset(void **state)
         char message[80];
         snprintf(message, sizeof(message), "1:%zu: byte 0x01 must be escaped in a string",
                  before + 2);
-        refuse(text, message);
+        expect_error(text, message);
     }
 }
 
 static void test_bad_strings(void **state)
 {
-    refuse("\"abc", "1:1: the string that starts here does not end");
-    refuse("[\"abc\\", "1:6: a backslash must be followed by one of \" \\ / b f n r t u");
-    refuse("\"a\nb\"", "1:3: byte 0x0a must be escaped in a string");
-    refuse("\"\\x41\"", "1:2: a backslash must be followed by one of \" \\ / b f n r t u");
-    refuse("\"\\u12g4\"", "1:2: \\u is not followed by four hexadecimal digits");
-    refuse("\"\\u12", "1:2: \\u is not followed by four hexadecimal digits");
-    refuse("\"\\u0000\"", "1:2: a string may not hold the NUL character: remove \\u0000");
-    refuse("\"\\ud800\"", "1:2: \\ud800 is half of a surrogate pair");
-    refuse("\"\\udc00\"", "1:2: \\udc00 is half of a surrogate pair");
-    refuse("\"\\ud800\\u0041\"", "1:2: \\ud800 is half of a surrogate pair");
-    refuse("\"\\ud800\\ud800\"", "1:2: \\ud800 is half of a surrogate pair");
-    refuse_n("\"a\0b\"", 5, "1:3: byte 0x00 must be escaped in a string");
-    refuse_n("[1]\0", 4, "1:4: the end of the text is expected here, not byte 0x00");
+    expect_error("\"abc", "1:1: the string that starts here does not end");
+    expect_error("[\"abc\\", "1:6: a backslash must be followed by one of \" \\ / b f n r t u");
+    expect_error("\"a\nb\"", "1:3: byte 0x0a must be escaped in a string");
+    expect_error("\"\\x41\"", "1:2: a backslash must be followed by one of \" \\ / b f n r t u");
+    expect_error("\"\\u12g4\"", "1:2: \\u is not followed by four hexadecimal digits");
+    expect_error("\"\\u12", "1:2: \\u is not followed by four hexadecimal digits");
+    expect_error("\"\\u0000\"", "1:2: a string may not hold the NUL character: remove \\u0000");
+    expect_error("\"\\ud800\"", "1:2: \\ud800 is half of a surrogate pair");
+    expect_error("\"\\udc00\"", "1:2: \\udc00 is half of a surrogate pair");
+    expect_error("\"\\ud800\\u0041\"", "1:2: \\ud800 is half of a surrogate pair");
+    expect_error("\"\\ud800\\ud800\"", "1:2: \\ud800 is half of a surrogate pair");
+    expect_error_n("\"a\0b\"", 5, "1:3: byte 0x00 must be escaped in a string");
+    expect_error_n("[1]\0", 4, "1:4: the end of the text is expected here, not byte 0x00");
 }
 
 static void test_bad_utf8(void **state)
@@ -186,34 +186,34 @@ static void test_bad_utf8(void **state)
         snprintf(text, sizeof(text), "\"%s\"", ROWS[i]);
         snprintf(message, sizeof(message), "1:2: byte 0x%02x is not valid UTF-8",
                  (unsigned char)ROWS[i][0]);
-        refuse(text, message);
+        expect_error(text, message);
         snprintf(text, sizeof(text), "\"%s", ROWS[i]); /* cut by the end of the text */
-        refuse(text, message);
+        expect_error(text, message);
     }
 }
 
 static void test_bad_structure(void **state)
 {
-    refuse("", "1:1: the text ends where a value is expected");
-    refuse(" \n ", "2:2: the text ends where a value is expected");
-    refuse("[1,]", "1:4: a value is expected here, not ']'");
-    refuse("[1 2]", "1:4: ',' or ']' is expected here, not '2'");
-    refuse("[1", "1:3: the text ends where ',' or ']' is expected");
-    refuse("{\"a\":1,}", "1:8: a name in quotes is expected here, not '}'");
-    refuse("{a:1}", "1:2: a name in quotes is expected here, not 'a'");
-    refuse("{\"a\" 1}", "1:6: ':' is expected here, not '1'");
-    refuse("{\"a\":\n 1\n \"b\"", "3:2: ',' or '}' is expected here, not '\"'");
-    refuse("nul", "1:1: a value is expected here, not 'n'");
-    refuse("[true] x", "1:8: the end of the text is expected here, not 'x'");
-    refuse("\xef\xbb\xbf{}", "1:1: a value is expected here, not byte 0xef");
+    expect_error("", "1:1: the text ends where a value is expected");
+    expect_error(" \n ", "2:2: the text ends where a value is expected");
+    expect_error("[1,]", "1:4: a value is expected here, not ']'");
+    expect_error("[1 2]", "1:4: ',' or ']' is expected here, not '2'");
+    expect_error("[1", "1:3: the text ends where ',' or ']' is expected");
+    expect_error("{\"a\":1,}", "1:8: a name in quotes is expected here, not '}'");
+    expect_error("{a:1}", "1:2: a name in quotes is expected here, not 'a'");
+    expect_error("{\"a\" 1}", "1:6: ':' is expected here, not '1'");
+    expect_error("{\"a\":\n 1\n \"b\"", "3:2: ',' or '}' is expected here, not '\"'");
+    expect_error("nul", "1:1: a value is expected here, not 'n'");
+    expect_error("[true] x", "1:8: the end of the text is expected here, not 'x'");
+    expect_error("\xef\xbb\xbf{}", "1:1: a value is expected here, not byte 0xef");
 }
 
 static void test_duplicates(void **state)
 {
-    refuse("{\"a\":1,\"a\":2}", "1:8: the name 'a' is duplicated in one object");
-    refuse("{\"a\":1,\n  \"\\u0061\": {\"b\":\n1}}",
-           "2:3: the name 'a' is duplicated in one object");
-    refuse("{\"\":1,\"\":2}", "1:7: the name '' is duplicated in one object");
+    expect_error("{\"a\":1,\"a\":2}", "1:8: the name 'a' is duplicated in one object");
+    expect_error("{\"a\":1,\n  \"\\u0061\": {\"b\":\n1}}",
+                 "2:3: the name 'a' is duplicated in one object");
+    expect_error("{\"\":1,\"\":2}", "1:7: the name '' is duplicated in one object");
     parse("{\"a\":{\"a\":{\"a\":1}},\"b\":[{\"a\":1},{\"a\":1}]}");
 
     /* Duplicates at any two positions: found by comparison, by the ascending order, or by the hash
@@ -242,7 +242,7 @@ static void test_duplicates(void **state)
     }
 }
 
-static void test_marks(void **state)
+static void test_source_positions(void **state)
 {
     struct json *json = parse("{\n  \"a\": 1,\n\n  \"b\": [true,\n    \"x\"]}");
     assert_int_equal(json->line, 1);
@@ -287,12 +287,12 @@ int main(void)
         TEST(test_other_numbers_keep_their_text),
         TEST(test_bad_numbers),
         TEST(test_strings),
-        TEST(test_every_offset),
+        TEST(test_string_ends_at_every_offset),
         TEST(test_bad_strings),
         TEST(test_bad_utf8),
         TEST(test_bad_structure),
         TEST(test_duplicates),
-        TEST(test_marks),
+        TEST(test_source_positions),
         TEST(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,7 @@ static struct json *parse_all(const char *text)
 }
 
 /* Returns the single document as the shortest JSON. */
-static const char *one(const char *text)
+static const char *parse_one(const char *text)
 {
     struct json *documents = parse_all(text);
     assert_int_equal(json_count(documents), 1);
@@ -33,8 +33,8 @@ static const char *one(const char *text)
 }
 
 /* `message` is expected without the excerpt of the text below it. */
-static void refuse_n(const char *text, size_t size, const struct json_limits *limits,
-                     const char *message)
+static void expect_error_n(const char *text, size_t size, const struct json_limits *limits,
+                           const char *message)
 {
     struct err err = ERR_INIT;
     struct json *documents = (struct json *)&err; /* must stay untouched */
@@ -44,9 +44,9 @@ static void refuse_n(const char *text, size_t size, const struct json_limits *li
     assert_string_equal(strtok(err.message, "\n"), message);
 }
 
-static void refuse(const char *text, const char *message)
+static void expect_error(const char *text, const char *message)
 {
-    refuse_n(text, strlen(text), NULL, message);
+    expect_error_n(text, strlen(text), NULL, message);
 }
 
 static void test_scalars(void **state)
@@ -122,19 +122,19 @@ static void test_scalars(void **state)
         snprintf(expected, sizeof(expected), "{\"a\":%s}", ROWS[i].json);
         if (strcmp(ROWS[i].yaml, "-") == 0)
             snprintf(text, sizeof(text), "a:\n-");
-        assert_string_equal(one(text), expected);
+        assert_string_equal(parse_one(text), expected);
     }
 }
 
 static void test_keys(void **state)
 {
-    assert_string_equal(one("1: a\n0x10: b\nyes: c\n1.5: d\n'2': e\n"),
+    assert_string_equal(parse_one("1: a\n0x10: b\nyes: c\n1.5: d\n'2': e\n"),
                         "{\"1\":\"a\",\"16\":\"b\",\"true\":\"c\",\"1.5\":\"d\",\"2\":\"e\"}");
-    refuse("~: 1", "job.yaml:1:1: a key may not be null: JSON allows only strings as keys");
-    refuse("? [a]\n: 1",
-           "job.yaml:1:3: a key may not be an array: JSON allows only strings as keys");
-    refuse("a: 1\nb: 2\na: 3\n", "job.yaml:3:1: the key 'a' is duplicated in one mapping");
-    refuse("1: 1\n'1': 2\n", "job.yaml:2:1: the key '1' is duplicated in one mapping");
+    expect_error("~: 1", "job.yaml:1:1: a key may not be null: JSON allows only strings as keys");
+    expect_error("? [a]\n: 1",
+                 "job.yaml:1:3: a key may not be an array: JSON allows only strings as keys");
+    expect_error("a: 1\nb: 2\na: 3\n", "job.yaml:3:1: the key 'a' is duplicated in one mapping");
+    expect_error("1: 1\n'1': 2\n", "job.yaml:2:1: the key '1' is duplicated in one mapping");
 }
 
 static void test_documents(void **state)
@@ -144,22 +144,22 @@ static void test_documents(void **state)
     assert_string_equal(json_to_string(arena, documents), "[{\"a\":1},[\"b\"]]");
     assert_int_equal(json_count(parse_all("")), 0);
     assert_int_equal(json_count(parse_all("# only a comment\n")), 0);
-    assert_string_equal(one("\xef\xbb\xbf"
-                            "a: 1"),
+    assert_string_equal(parse_one("\xef\xbb\xbf"
+                                  "a: 1"),
                         "{\"a\":1}");
-    assert_string_equal(one("%YAML 1.1\n---\na: yes\n"), "{\"a\":true}");
+    assert_string_equal(parse_one("%YAML 1.1\n---\na: yes\n"), "{\"a\":true}");
 }
 
 /* Like kubectl, reads a text that starts with a brace as JSON. */
-static void test_json_is_taken_as_json(void **state)
+static void test_text_with_a_brace_is_parsed_as_json(void **state)
 {
-    assert_string_equal(one(" \n{\"a\":\t\"\\ud83d\\ude00\",\n\t\"b\": [1.0, 1e3]}"),
+    assert_string_equal(parse_one(" \n{\"a\":\t\"\\ud83d\\ude00\",\n\t\"b\": [1.0, 1e3]}"),
                         "{\"a\":\"\xf0\x9f\x98\x80\",\"b\":[1.0,1e3]}");
-    assert_string_equal(one("{a: yes, b: [1, two]}"), "{\"a\":true,\"b\":[1,\"two\"]}");
-    assert_string_equal(one("[{\"a\": 1}]"), "[{\"a\":1}]");
+    assert_string_equal(parse_one("{a: yes, b: [1, two]}"), "{\"a\":true,\"b\":[1,\"two\"]}");
+    assert_string_equal(parse_one("[{\"a\": 1}]"), "[{\"a\":1}]");
 }
 
-static void test_marks(void **state)
+static void test_source_positions(void **state)
 {
     struct json *document = parse_all("# c\nspec:\n  replicas: 2\n  list:\n    - x\n")->first;
     struct json *replicas = json_at(document, "spec", "replicas", NULL);
@@ -170,19 +170,21 @@ static void test_marks(void **state)
 
 static void test_aliases(void **state)
 {
-    assert_string_equal(one("a: &x {b: [1, text]}\nc: *x\nd: [*x, &y s, *y]\n"),
+    assert_string_equal(parse_one("a: &x {b: [1, text]}\nc: *x\nd: [*x, &y s, *y]\n"),
                         "{\"a\":{\"b\":[1,\"text\"]},\"c\":{\"b\":[1,\"text\"]},"
                         "\"d\":[{\"b\":[1,\"text\"]},\"s\",\"s\"]}");
-    assert_string_equal(one("a: &x 1\nb: &x 2\nc: *x\n"), "{\"a\":1,\"b\":2,\"c\":2}");
-    assert_string_equal(one("&k a: 1\nb: *k\n"), "{\"a\":1,\"b\":\"a\"}");
+    assert_string_equal(parse_one("a: &x 1\nb: &x 2\nc: *x\n"), "{\"a\":1,\"b\":2,\"c\":2}");
+    assert_string_equal(parse_one("&k a: 1\nb: *k\n"), "{\"a\":1,\"b\":\"a\"}");
     /* An expanded alias is a copy: changing it does not change the anchor's value. */
     struct json *document = parse_all("a: &x {b: 1}\nc: *x\n")->first;
     json_set_int(arena, json_get(document, "c"), "b", 2);
     assert_string_equal(json_to_string(arena, document), "{\"a\":{\"b\":1},\"c\":{\"b\":2}}");
 
-    refuse("a: *x", "job.yaml:1:4: no anchor '&x' is defined before this alias");
-    refuse("a: &x [*x]", "job.yaml:1:8: the alias '*x' is inside the value that it refers to");
-    refuse("a: &x 1\n---\nb: *x\n", "job.yaml:3:4: no anchor '&x' is defined before this alias");
+    expect_error("a: *x", "job.yaml:1:4: no anchor '&x' is defined before this alias");
+    expect_error("a: &x [*x]",
+                 "job.yaml:1:8: the alias '*x' is inside the value that it refers to");
+    expect_error("a: &x 1\n---\nb: *x\n",
+                 "job.yaml:3:4: no anchor '&x' is defined before this alias");
 }
 
 static void test_alias_bombs(void **state)
@@ -193,56 +195,60 @@ static void test_alias_bombs(void **state)
     for (int i = 1; i < 40; i++)
         buf_printf(&text, "a%d: &a%d [*a%d, *a%d]\n", i, i, i - 1, i - 1);
     const struct json_limits nodes = {.nodes = 1000};
-    refuse_n(text.data, text.size, &nodes,
-             "job.yaml:9:10: more than 1000 values, counting those that aliases expand to");
+    expect_error_n(text.data, text.size, &nodes,
+                   "job.yaml:9:10: more than 1000 values, counting those that aliases expand to");
 
     buf_clear(&text);
     buf_append_str(&text, "a0: &a0 [x]\n");
     for (int i = 1; i < 40; i++)
         buf_printf(&text, "a%d: &a%d [*a%d]\n", i, i, i - 1);
     const struct json_limits depth = {.depth = 10};
-    refuse_n(text.data, text.size, &depth, "job.yaml:10:10: nested more than 10 levels deep");
+    expect_error_n(text.data, text.size, &depth, "job.yaml:10:10: nested more than 10 levels deep");
 }
 
 static void test_merges(void **state)
 {
-    assert_string_equal(one("base: &b {x: 1, w: 2}\na: {w: 3, <<: *b, z: 4}\n"),
+    assert_string_equal(parse_one("base: &b {x: 1, w: 2}\na: {w: 3, <<: *b, z: 4}\n"),
                         "{\"base\":{\"x\":1,\"w\":2},\"a\":{\"w\":3,\"z\":4,\"x\":1}}");
-    assert_string_equal(one("a:\n  <<: [{x: 1}, {x: 2, w: 2}]\n  <<: {w: 3, z: 3}\n"),
+    assert_string_equal(parse_one("a:\n  <<: [{x: 1}, {x: 2, w: 2}]\n  <<: {w: 3, z: 3}\n"),
                         "{\"a\":{\"x\":1,\"w\":2,\"z\":3}}");
-    assert_string_equal(one("a: {'<<': 1}"), "{\"a\":{\"<<\":1}}");
-    refuse("a:\n  <<: 1\n",
-           "job.yaml:2:3: the value of '<<' must be a mapping or a list of mappings");
-    refuse("a: {<<: [1]}",
-           "job.yaml:1:5: the value of '<<' must be a mapping or a list of mappings");
+    assert_string_equal(parse_one("a: {'<<': 1}"), "{\"a\":{\"<<\":1}}");
+    expect_error("a:\n  <<: 1\n",
+                 "job.yaml:2:3: the value of '<<' must be a mapping or a list of mappings");
+    expect_error("a: {<<: [1]}",
+                 "job.yaml:1:5: the value of '<<' must be a mapping or a list of mappings");
 }
 
-static void test_refusals(void **state)
+static void test_invalid_texts(void **state)
 {
-    refuse("a: !mine 1", "job.yaml:1:4: unknown tag '!mine'");
-    refuse("a: !mine {}", "job.yaml:1:4: unknown tag '!mine'");
-    refuse("a: !!set {b}", "job.yaml:1:4: unknown tag 'tag:yaml.org,2002:set'");
-    refuse("a: !!binary aGk=",
-           "job.yaml:1:4: the tag '!!binary' is not supported: write the base64 "
-           "text without a tag");
-    refuse("a: !!int x", "job.yaml:1:4: the value is a string, but its tag is '!!int'");
-    refuse("a: .inf", "job.yaml:1:4: JSON has no number '.inf': quote it if a string is meant");
-    refuse("a: \"x\\0y\"", "job.yaml:1:4: a string may not hold the NUL character");
-    refuse("a: [1\n\n", "job.yaml:1:4: did not find expected ',' or ']' in line 3 while parsing a "
-                        "flow sequence that begins here");
-    refuse("a:\n  b: 1\n c: 2\n", "job.yaml:3:2: did not find expected key while parsing a block "
-                                  "mapping that begins in line 1");
-    refuse("a: b: c", "job.yaml:1:5: mapping values are not allowed in this context");
-    refuse("a:\n\tb: 1", "job.yaml:2:1: found character that cannot start any token while scanning "
-                         "for the next token");
-    refuse("a: 1\nb: \xff\n", "job.yaml:2:4: invalid leading UTF-8 octet");
-    refuse_n("a: x\0y", 6, NULL, "job.yaml:1:5: control characters are not allowed");
-    refuse_n("[[[1]]]", 7, &(struct json_limits){.depth = 2},
-             "job.yaml:1:3: nested more than 2 levels deep");
+    expect_error("a: !mine 1", "job.yaml:1:4: unknown tag '!mine'");
+    expect_error("a: !mine {}", "job.yaml:1:4: unknown tag '!mine'");
+    expect_error("a: !!set {b}", "job.yaml:1:4: unknown tag 'tag:yaml.org,2002:set'");
+    expect_error("a: !!binary aGk=",
+                 "job.yaml:1:4: the tag '!!binary' is not supported: write the base64 "
+                 "text without a tag");
+    expect_error("a: !!int x", "job.yaml:1:4: the value is a string, but its tag is '!!int'");
+    expect_error("a: .inf",
+                 "job.yaml:1:4: JSON has no number '.inf': quote it if a string is meant");
+    expect_error("a: \"x\\0y\"", "job.yaml:1:4: a string may not hold the NUL character");
+    expect_error("a: [1\n\n",
+                 "job.yaml:1:4: did not find expected ',' or ']' in line 3 while parsing a "
+                 "flow sequence that begins here");
+    expect_error("a:\n  b: 1\n c: 2\n",
+                 "job.yaml:3:2: did not find expected key while parsing a block "
+                 "mapping that begins in line 1");
+    expect_error("a: b: c", "job.yaml:1:5: mapping values are not allowed in this context");
+    expect_error("a:\n\tb: 1",
+                 "job.yaml:2:1: found character that cannot start any token while scanning "
+                 "for the next token");
+    expect_error("a: 1\nb: \xff\n", "job.yaml:2:4: invalid leading UTF-8 octet");
+    expect_error_n("a: x\0y", 6, NULL, "job.yaml:1:5: control characters are not allowed");
+    expect_error_n("[[[1]]]", 7, &(struct json_limits){.depth = 2},
+                   "job.yaml:1:3: nested more than 2 levels deep");
 }
 
 /* The message with its excerpt, as a user sees it. test_source.c tests the excerpt itself. */
-static void test_the_line_is_shown(void **state)
+static void test_error_shows_the_line(void **state)
 {
     static const struct {
         const char *text, *message;
@@ -298,14 +304,14 @@ static void test_limits(void **state)
         struct json *documents;
         const struct source source = {"job.yaml", text, strlen(text), false};
         if (ROWS[i].message)
-            refuse_n(text, strlen(text), &ROWS[i].limits, ROWS[i].message);
+            expect_error_n(text, strlen(text), &ROWS[i].limits, ROWS[i].message);
         else if (yaml_parse(arena, &source, &ROWS[i].limits, &documents, &err) < 0)
             fail_msg("%s: %s", text, err.message);
     }
 }
 
 /* Ten lines that would expand to a billion values; at the limit, and one past it. */
-static void test_aliased(void **state)
+static void test_limit_of_alias_expansion(void **state)
 {
     for (int more = 0; more <= 1; more++) {
         _cleanup_buf_ struct buf text;
@@ -318,14 +324,14 @@ static void test_aliased(void **state)
             buf_append_str(&text, "*a,");
         buf_append_str(&text, more ? "&c 1,*c]\n" : "]\n");
         if (more)
-            refuse(text.data, "job.yaml:2:310: aliases expand to more than 100000 values");
+            expect_error(text.data, "job.yaml:2:310: aliases expand to more than 100000 values");
         else
             assert_int_equal(json_count(json_get(parse_all(text.data)->first, "b")), 100);
     }
 }
 
 /* The depth of the call stack does not depend on the text. */
-static void test_deepest(void **state)
+static void test_nesting_limit_cannot_be_raised(void **state)
 {
     for (size_t depth = JSON_DEPTH_MAX; depth <= JSON_DEPTH_MAX + 1; depth++) {
         char text[2 * JSON_DEPTH_MAX + 8] = "";
@@ -349,7 +355,7 @@ static void test_large_mapping(void **state)
         buf_printf(&text, "key-%d: %d\n", i, i);
     assert_int_equal(json_count(parse_all(text.data)->first), 5000);
     buf_append_str(&text, "key-17: 0\n");
-    refuse(text.data, "job.yaml:5001:1: the key 'key-17' is duplicated in one mapping");
+    expect_error(text.data, "job.yaml:5001:1: the key 'key-17' is duplicated in one mapping");
 }
 
 static void check_write(const char *json_text, const char *yaml_text)
@@ -405,22 +411,22 @@ static void test_write_long_key(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_the_line_is_shown),
+        TEST(test_error_shows_the_line),
         TEST(test_limits),
-        TEST(test_deepest),
-        TEST(test_aliased),
+        TEST(test_nesting_limit_cannot_be_raised),
+        TEST(test_limit_of_alias_expansion),
         TEST(test_scalars),
         TEST(test_keys),
         TEST(test_documents),
-        TEST(test_marks),
+        TEST(test_source_positions),
         TEST(test_aliases),
         TEST(test_alias_bombs),
         TEST(test_merges),
-        TEST(test_refusals),
+        TEST(test_invalid_texts),
         TEST(test_large_mapping),
         TEST(test_write),
         TEST(test_write_long_key),
-        TEST(test_json_is_taken_as_json),
+        TEST(test_text_with_a_brace_is_parsed_as_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

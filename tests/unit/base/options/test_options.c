@@ -162,7 +162,7 @@ static void test_defaults(void **state)
     options_release(&RUN, &values);
 }
 
-static void test_every_form(void **state)
+static void test_every_form_of_an_option(void **state)
 {
     struct run_values values;
     const char **arguments;
@@ -258,7 +258,7 @@ static void test_environment(void **state)
     unsetenv("TEST_NODES");
 }
 
-static void test_refusals(void **state)
+static void test_invalid_command_lines(void **state)
 {
     static const struct {
         const char *words[4];
@@ -372,7 +372,7 @@ static int parse_own(struct own_values *values, struct err *err, const char *wor
     return result;
 }
 
-static void test_a_table_goes_on_in_another(void **state)
+static void test_commands_share_an_option_table(void **state)
 {
     struct own_values values;
     assert_int_equal(parse_own(&values, NULL, "--side=48"), 0);
@@ -400,7 +400,7 @@ static void test_a_table_goes_on_in_another(void **state)
     }
 }
 
-static void test_values_out_of_their_range(void **state)
+static void test_values_out_of_range(void **state)
 {
     static const struct {
         const char *word, *message; /* NULL: accepted */
@@ -603,16 +603,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_every_form),
+        cmocka_unit_test(test_every_form_of_an_option),
         cmocka_unit_test(test_single_dash),
         cmocka_unit_test(test_environment),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_invalid_command_lines),
         cmocka_unit_test(test_main),
         cmocka_unit_test(test_help),
         cmocka_unit_test(test_man),
         cmocka_unit_test(test_completion),
-        cmocka_unit_test(test_a_table_goes_on_in_another),
-        cmocka_unit_test(test_values_out_of_their_range),
+        cmocka_unit_test(test_commands_share_an_option_table),
+        cmocka_unit_test(test_values_out_of_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

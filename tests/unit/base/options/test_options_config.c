@@ -108,7 +108,7 @@ static int remove_config(void **state)
     return 0;
 }
 
-static void an_option_has_further_names(void **state)
+static void an_option_has_aliases(void **state)
 {
     struct values values;
     assert_int_equal(parse(&values, NULL, "--lr", "0.25", "--checkpoint_dir=/a", NULL), 0);
@@ -125,7 +125,7 @@ static void an_option_has_further_names(void **state)
     assert_int_equal(parse(&values, &err, "--lr|rate", "1", NULL), -ERR_USAGE);
 }
 
-static void the_first_variable_counts(void **state)
+static void the_first_set_variable_is_used(void **state)
 {
     struct values values;
     struct err err = ERR_INIT;
@@ -141,7 +141,7 @@ static void the_first_variable_counts(void **state)
     assert_non_null(strstr(err.message, "environment variable TF_TEST_STEPS: "));
 }
 
-static void what_a_service_leaves_is_not_taken(void **state)
+static void service_variables_of_kubernetes_are_ignored(void **state)
 {
     static const struct option NAMES[] = {{.name = "monitor",
                                            .type = OPTION_STRING,
@@ -171,7 +171,7 @@ static void what_a_service_leaves_is_not_taken(void **state)
     unsetenv("TEST_MONITOR_PORT"), unsetenv("TEST_MONITOR");
 }
 
-static void a_url_is_no_path(void **state)
+static void a_url_is_rejected_as_a_path(void **state)
 {
     static const char *const URLS[] = {"s3://bucket/a", "gs://bucket", "hdfs://host:1/x"};
     for (size_t i = 0; i < ARRAY_SIZE(URLS); i++) {
@@ -193,7 +193,7 @@ static void a_url_is_no_path(void **state)
     assert_non_null(strstr(err.message, "environment variable TEST_DIR: 's3://bucket' is a URL"));
 }
 
-static void a_url_is_no_argument_where_they_are_paths(void **state)
+static void a_url_is_rejected_as_a_path_argument(void **state)
 {
     const char **arguments = NULL;
     size_t count;
@@ -207,7 +207,7 @@ static void a_url_is_no_argument_where_they_are_paths(void **state)
     assert_non_null(strstr(err.message, "'s3://bucket' is a URL"));
 }
 
-static void a_file_gives_values(void **state)
+static void a_config_file_sets_values(void **state)
 {
     struct values values;
     write_config("# how to train\nsteps: 20\nlr: 1e-3\noptimizer: sgd\nplain: true\n"
@@ -231,7 +231,7 @@ static void a_file_gives_values(void **state)
     options_release(&COMMAND, &values);
 }
 
-static void what_is_nearer_wins(void **state)
+static void command_line_and_environment_override_the_file(void **state)
 {
     struct values values;
     write_config("{\"steps\": 20, \"learning-rate\": 0.125, \"optimizer\": \"sgd\"}");
@@ -246,7 +246,7 @@ static void what_is_nearer_wins(void **state)
     options_release(&COMMAND, &values);
 }
 
-static void what_is_wrong_in_a_file_is_said(void **state)
+static void config_file_errors_have_a_position(void **state)
 {
     static const struct {
         const char *text, *sentence;
@@ -287,7 +287,7 @@ static void what_is_wrong_in_a_file_is_said(void **state)
 }
 
 /* Each limit and one past it: bytes, values, depth. */
-static void a_file_has_limits(void **state)
+static void a_config_file_has_limits(void **state)
 {
     enum { SIZE_MAX_ = 1 << 20, VALUES_MAX = 10000 };
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -319,7 +319,7 @@ static void a_file_has_limits(void **state)
     }
 }
 
-static void help_names_all(void **state)
+static void help_lists_aliases_and_variables(void **state)
 {
     static const struct command *const COMMANDS[] = {&COMMAND, NULL};
     static const struct program PROGRAM = {.name = "tool", .commands = COMMANDS};
@@ -336,16 +336,16 @@ static void help_names_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(an_option_has_further_names),
-        TEST(the_first_variable_counts),
-        TEST(what_a_service_leaves_is_not_taken),
-        TEST(a_url_is_no_path),
-        TEST(a_url_is_no_argument_where_they_are_paths),
-        TEST(a_file_gives_values),
-        TEST(what_is_nearer_wins),
-        TEST(what_is_wrong_in_a_file_is_said),
-        TEST(a_file_has_limits),
-        TEST(help_names_all),
+        TEST(an_option_has_aliases),
+        TEST(the_first_set_variable_is_used),
+        TEST(service_variables_of_kubernetes_are_ignored),
+        TEST(a_url_is_rejected_as_a_path),
+        TEST(a_url_is_rejected_as_a_path_argument),
+        TEST(a_config_file_sets_values),
+        TEST(command_line_and_environment_override_the_file),
+        TEST(config_file_errors_have_a_position),
+        TEST(a_config_file_has_limits),
+        TEST(help_lists_aliases_and_variables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

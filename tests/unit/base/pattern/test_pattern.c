@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void test_found(void **state)
+static void test_matches(void **state)
 {
     static const struct {
         const char *expression, *text;
@@ -149,7 +149,7 @@ static void test_limits(void **state)
 }
 
 /* Expressions that take other engines years, and expressions that exceed the limits of this one. */
-static void test_hostile(void **state)
+static void test_expensive_expressions(void **state)
 {
     struct arena *arena = arena_new();
     const struct pattern *pattern;
@@ -172,8 +172,11 @@ static void test_hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_found), cmocka_unit_test(test_refused), cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_depth), cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_matches),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_expensive_expressions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

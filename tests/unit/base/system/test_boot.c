@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-static void it_is_one_word_and_stays(void **state)
+static void the_boot_id_is_a_uuid_and_constant(void **state)
 {
     char first[BOOT_ID_MAX], second[BOOT_ID_MAX];
     struct err err = ERR_INIT;
@@ -23,6 +23,6 @@ static void it_is_one_word_and_stays(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(it_is_one_word_and_stays)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_boot_id_is_a_uuid_and_constant)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,31 +122,31 @@ static void check_json(void (*function)(void), int signal, const char *cause, co
         fail_msg("no '%s' and '%s' in: %s", cause, name, message);
 }
 
-static void a_fault_names_its_function(void **state)
+static void a_segfault_report_names_the_function(void **state)
 {
     check_json(crash_test_segv, SIGSEGV, "crashed with signal 11 (SIGSEGV) at address 0x8 in ",
                "crash_test_write_to (test_base_crash+0x");
 }
 
-static void a_stack_overflow_is_told(void **state)
+static void a_stack_overflow_is_reported(void **state)
 {
     check_json(crash_test_overflow, SIGSEGV, "crashed with signal 11 (SIGSEGV) at address 0x",
                "crash_test_recurse (");
 }
 
-static void an_abort_is_told(void **state)
+static void an_abort_is_reported(void **state)
 {
     check_json(crash_test_abort, SIGABRT, "crashed with signal 6 (SIGABRT) in ",
                "crash_test_abort (");
 }
 
-static void a_sent_signal_names_its_sender(void **state)
+static void a_sent_signal_report_names_the_sender(void **state)
 {
     check_json(crash_test_sent, SIGBUS, "crashed with signal 7 (SIGBUS), sent by process ",
                "crash_test_sent (");
 }
 
-static void text_has_the_subject_first(void **state)
+static void a_text_report_starts_with_the_subject(void **state)
 {
     skip_if_sanitized();
     _cleanup_buf_ struct buf log;
@@ -168,11 +168,11 @@ static void signals_have_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_fault_names_its_function),
-        cmocka_unit_test(a_stack_overflow_is_told),
-        cmocka_unit_test(an_abort_is_told),
-        cmocka_unit_test(a_sent_signal_names_its_sender),
-        cmocka_unit_test(text_has_the_subject_first),
+        cmocka_unit_test(a_segfault_report_names_the_function),
+        cmocka_unit_test(a_stack_overflow_is_reported),
+        cmocka_unit_test(an_abort_is_reported),
+        cmocka_unit_test(a_sent_signal_report_names_the_sender),
+        cmocka_unit_test(a_text_report_starts_with_the_subject),
         cmocka_unit_test(signals_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

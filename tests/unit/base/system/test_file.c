@@ -221,7 +221,7 @@ static int swap_once(void *context, int directory, const char *name, const struc
     return 0;
 }
 
-static void test_walk_of_what_changes(void **state)
+static void test_walk_of_a_changing_tree(void **state)
 {
     struct err err = ERR_INIT;
     assert_int_equal(file_make_dirs(path_of("kept"), 0755, &err), 0);
@@ -246,7 +246,7 @@ static void test_walk_of_what_changes(void **state)
     assert_int_equal(swap.visits, 1);
 }
 
-static int see(void *context, int directory, const char *name, const struct stat *info)
+static int accept_entry(void *context, int directory, const char *name, const struct stat *info)
 {
     return 0;
 }
@@ -266,7 +266,7 @@ static void test_walk_has_limits(void **state)
     };
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         size_t left = CASES[i].entries;
-        const struct file_walk walk = {.visit = see,
+        const struct file_walk walk = {.visit = accept_entry,
                                        .verb = "walk",
                                        .entries_left = &left,
                                        .depth_max = CASES[i].depth,
@@ -277,12 +277,12 @@ static void test_walk_has_limits(void **state)
     }
 }
 
-static int refuse_inner(void *context, int directory, const char *name, const struct stat *info)
+static int fail_at_name(void *context, int directory, const char *name, const struct stat *info)
 {
     return strcmp(name, context) == 0 ? EPERM : 0;
 }
 
-static void test_walk_names_what_failed(void **state)
+static void test_walk_error_names_the_path(void **state)
 {
     struct err err = ERR_INIT;
     char expected[256];
@@ -291,7 +291,7 @@ static void test_walk_names_what_failed(void **state)
     static const char *const AT[][2] = {{"f", "t/a/f"}, {"b", "t/a/b"}, {"a", "t/a"}, {"t", "t"}};
     for (size_t i = 0; i < ARRAY_SIZE(AT); i++) {
         const struct file_walk walk = {
-            .visit = refuse_inner, .context = (void *)AT[i][0], .verb = "walk"};
+            .visit = fail_at_name, .context = (void *)AT[i][0], .verb = "walk"};
         assert_true(file_walk(&walk, path_of("t"), &err) < 0);
         snprintf(expected, sizeof(expected), "cannot walk '%s': %s", path_of(AT[i][1]),
                  strerror(EPERM));
@@ -302,8 +302,8 @@ static void test_walk_names_what_failed(void **state)
 }
 
 /* Captures the output of log_write() on stderr. */
-static void capture(char *text, size_t size, enum log_format format, enum log_level level,
-                    const char *message)
+static void capture_log(char *text, size_t size, enum log_format format, enum log_level level,
+                        const char *message)
 {
     int kept = dup(STDERR_FILENO);
     int fd = open(path_of("log"), O_RDWR | O_CREAT | O_TRUNC, 0600);
@@ -320,11 +320,11 @@ static void capture(char *text, size_t size, enum log_format format, enum log_le
 static void test_log(void **state)
 {
     static char text[65536], message[20000];
-    capture(text, sizeof(text), LOG_TEXT, LOG_INFO, "created pod");
+    capture_log(text, sizeof(text), LOG_TEXT, LOG_INFO, "created pod");
     assert_string_equal(text + strcspn(text, " "), " job default/mnist: created pod\n");
-    capture(text, sizeof(text), LOG_TEXT, LOG_ERROR, "no");
+    capture_log(text, sizeof(text), LOG_TEXT, LOG_ERROR, "no");
     assert_string_equal(text + strcspn(text, " "), " error: job default/mnist: no\n");
-    capture(text, sizeof(text), LOG_TEXT, LOG_DEBUG, "hidden");
+    capture_log(text, sizeof(text), LOG_TEXT, LOG_DEBUG, "hidden");
     assert_string_equal(text, "");
 
     /* One valid JSON object per line, for any content and length of the message. */
@@ -334,7 +334,7 @@ static void test_log(void **state)
     const char *const messages[] = {"say \"hi\"\n\tand \\ go", "bad \xff byte", message};
     for (size_t i = 0; i < ARRAY_SIZE(messages); i++) {
         /* The output is JSON, because stderr is no terminal. */
-        capture(text, sizeof(text), LOG_AUTO, LOG_WARNING, messages[i]);
+        capture_log(text, sizeof(text), LOG_AUTO, LOG_WARNING, messages[i]);
         assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
         assert_int_equal(json_parse(arena, text, strlen(text), NULL, &line, NULL), 0);
         assert_string_equal(json_get_string(line, "level", ""), "warning");
@@ -359,9 +359,9 @@ int main(void)
         TEST(test_make_dirs),
         TEST(test_remove_tree),
         TEST(test_remove_deep),
-        TEST(test_walk_of_what_changes),
+        TEST(test_walk_of_a_changing_tree),
         TEST(test_walk_has_limits),
-        TEST(test_walk_names_what_failed),
+        TEST(test_walk_error_names_the_path),
         TEST(test_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

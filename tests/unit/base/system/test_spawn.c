@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 /* Returns the output of a script as one line. `how` sets its input and directory. */
-static char *said(struct spawn how, const char *script, int expected_status)
+static char *output_of(struct spawn how, const char *script, int expected_status)
 {
     int pipe_fds[2], status;
     pid_t pid;
@@ -40,22 +40,22 @@ static char *said(struct spawn how, const char *script, int expected_status)
 
 static char *const ENVIRONMENT[] = {(char *)"WORD=one", (char *)"PATH=/usr/bin:/bin", NULL};
 
-static void it_has_what_it_is_given(void **state)
+static void a_program_gets_its_environment_and_input(void **state)
 {
     const struct spawn how = {.environment = ENVIRONMENT, .in = -1};
-    _cleanup_free_ char *text = said(how, "echo $WORD $HOME; cat; exit 3", 3);
+    _cleanup_free_ char *text = output_of(how, "echo $WORD $HOME; cat; exit 3", 3);
     assert_string_equal(text, "one\n");
     int fds[2];
     assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
     assert_int_equal(write(fds[1], "told\n", 5), 5);
     close(fds[1]);
     _cleanup_free_ char *told =
-        said((struct spawn){.environment = ENVIRONMENT, .in = fds[0]}, "cat", 0);
+        output_of((struct spawn){.environment = ENVIRONMENT, .in = fds[0]}, "cat", 0);
     close(fds[0]);
     assert_string_equal(told, "told\n");
 }
 
-static void it_has_nothing_of_its_starters_signals(void **state)
+static void a_program_starts_with_default_signals(void **state)
 {
     const struct spawn how = {.environment = ENVIRONMENT, .in = -1};
     sigset_t blocked, before;
@@ -63,7 +63,7 @@ static void it_has_nothing_of_its_starters_signals(void **state)
     sigaddset(&blocked, SIGTERM);
     sigprocmask(SIG_BLOCK, &blocked, &before);
     void (*piped)(int) = signal(SIGPIPE, SIG_IGN);
-    _cleanup_free_ char *text = said(how, "grep -E '^Sig(Blk|Ign)' /proc/self/status", 0);
+    _cleanup_free_ char *text = output_of(how, "grep -E '^Sig(Blk|Ign)' /proc/self/status", 0);
     signal(SIGPIPE, piped);
     sigprocmask(SIG_SETMASK, &before, NULL);
     unsigned long long held, ignored;
@@ -73,25 +73,25 @@ static void it_has_nothing_of_its_starters_signals(void **state)
 }
 
 /* The script prints its process group, its session (fields 5 and 6 of stat) and its PID. */
-static void it_has_the_place_it_is_given(void **state)
+static void a_program_runs_in_the_requested_process_group(void **state)
 {
     static const char WHERE[] = "cut -d' ' -f 5,6 /proc/$$/stat; echo $$";
     struct spawn how = {.environment = ENVIRONMENT, .in = -1, .place = SPAWN_IN_OUR_GROUP};
     int group, session, process;
-    _cleanup_free_ char *ours = said(how, WHERE, 0);
+    _cleanup_free_ char *ours = output_of(how, WHERE, 0);
     assert_int_equal(sscanf(ours, "%d %d %d", &group, &session, &process), 3);
     assert_true(group == getpgrp() && session == getsid(0));
     how.place = SPAWN_IN_OWN_GROUP;
-    _cleanup_free_ char *own_group = said(how, WHERE, 0);
+    _cleanup_free_ char *own_group = output_of(how, WHERE, 0);
     assert_int_equal(sscanf(own_group, "%d %d %d", &group, &session, &process), 3);
     assert_true(group == process && session == getsid(0));
     how.place = SPAWN_IN_OWN_SESSION;
-    _cleanup_free_ char *own_session = said(how, WHERE, 0);
+    _cleanup_free_ char *own_session = output_of(how, WHERE, 0);
     assert_int_equal(sscanf(own_session, "%d %d %d", &group, &session, &process), 3);
     assert_true(group == process && session == process);
 }
 
-static void what_cannot_run_is_an_error(void **state)
+static void a_program_that_cannot_start_is_an_error(void **state)
 {
     pid_t pid;
     struct spawn how = {.environment = ENVIRONMENT, .in = -1, .out = 1, .err = 2};
@@ -107,10 +107,10 @@ static void what_cannot_run_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_has_what_it_is_given),
-        cmocka_unit_test(it_has_nothing_of_its_starters_signals),
-        cmocka_unit_test(it_has_the_place_it_is_given),
-        cmocka_unit_test(what_cannot_run_is_an_error),
+        cmocka_unit_test(a_program_gets_its_environment_and_input),
+        cmocka_unit_test(a_program_starts_with_default_signals),
+        cmocka_unit_test(a_program_runs_in_the_requested_process_group),
+        cmocka_unit_test(a_program_that_cannot_start_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

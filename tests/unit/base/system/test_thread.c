@@ -19,7 +19,7 @@ struct seen {
     char name[16];
 };
 
-static void *look(void *context)
+static void *note_thread_state(void *context)
 {
     struct seen *seen = context;
     pthread_sigmask(SIG_SETMASK, NULL, &seen->blocked);
@@ -28,7 +28,7 @@ static void *look(void *context)
     return NULL;
 }
 
-static void a_thread_has_a_name_and_no_signals(void **state)
+static void a_thread_has_a_name_and_blocks_signals(void **state)
 {
     struct seen seen = {0};
     struct err err = ERR_INIT;
@@ -38,8 +38,9 @@ static void a_thread_has_a_name_and_no_signals(void **state)
     sigaddset(&before, SIGUSR2);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_barrier_init(&seen.named, NULL, 2);
-    assert_int_equal(
-        thread_start(&thread, "a name that is too long", "a thread", look, &seen, &err), 0);
+    assert_int_equal(thread_start(&thread, "a name that is too long", "a thread", note_thread_state,
+                                  &seen, &err),
+                     0);
     pthread_barrier_wait(&seen.named);
     pthread_join(thread, NULL);
     pthread_barrier_destroy(&seen.named);
@@ -51,7 +52,7 @@ static void a_thread_has_a_name_and_no_signals(void **state)
 }
 
 /* Runs in a child process as a user that may start no thread, because root has no limit. */
-static void one_that_cannot_be_had_gets_a_sentence(void **state)
+static void a_failed_thread_start_has_an_error_message(void **state)
 {
     pid_t child = fork();
     if (child == 0) {
@@ -60,7 +61,8 @@ static void one_that_cannot_be_had_gets_a_sentence(void **state)
         pthread_t thread = 0;
         if (setrlimit(RLIMIT_NPROC, &none) < 0 || (geteuid() == 0 && setuid(65533) < 0))
             _exit(2);
-        int result = thread_start(&thread, "x", "the thread that is tried", look, NULL, &err);
+        int result =
+            thread_start(&thread, "x", "the thread that is tried", note_thread_state, NULL, &err);
         _exit(result < 0 && thread == 0 &&
                       strncmp(err.message, "cannot start the thread that is tried: ", 39) == 0
                   ? 0
@@ -74,8 +76,8 @@ static void one_that_cannot_be_had_gets_a_sentence(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_thread_has_a_name_and_no_signals),
-        cmocka_unit_test(one_that_cannot_be_had_gets_a_sentence),
+        cmocka_unit_test(a_thread_has_a_name_and_blocks_signals),
+        cmocka_unit_test(a_failed_thread_start_has_an_error_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ static struct ty_tf_config *parse(const char *text)
     return config;
 }
 
-static void the_tf_config_of_the_operator_is_understood(void **state)
+static void the_tf_config_of_the_operator_is_parsed(void **state)
 {
     struct ty_tf_config *config =
         parse("{\"cluster\":{\"chief\":[\"m-chief-0.ns.svc:2222\"],\"evaluator\":[\"m-e:1\"],"
@@ -41,7 +41,7 @@ static void the_tf_config_of_the_operator_is_understood(void **state)
     ty_tf_config_free(config);
 }
 
-static void a_master_is_a_chief_and_case_does_not_count(void **state)
+static void a_master_is_a_chief_and_case_is_ignored(void **state)
 {
     struct ty_tf_config *config = parse("{\"cluster\":{\"Master\":[\"a:1\"],\"WORKER\":[\"b:1\"]},"
                                         "\"task\":{\"type\":\"MASTER\",\"index\":\"0\"}}");
@@ -54,7 +54,7 @@ static void a_master_is_a_chief_and_case_does_not_count(void **state)
     ty_tf_config_free(config);
 }
 
-static void the_only_one_of_its_role_needs_no_index(void **state)
+static void a_single_task_of_a_role_needs_no_index(void **state)
 {
     struct ty_tf_config *config = parse("{\"cluster\":{\"chief\":[\"a:1\"],\"worker\":[\"b:1\","
                                         "\"c:1\"]},\"task\":{\"type\":\"chief\"}}");
@@ -74,7 +74,7 @@ static void worker_0_is_chief_without_a_chief(void **state)
     ty_tf_config_free(config);
 }
 
-static void nothing_means_alone(void **state)
+static void an_empty_config_means_a_single_task(void **state)
 {
     static const char *const TEXTS[] = {"", "{}", "{\"cluster\":{}}", "{\"cluster\":null}",
                                         "{\"environment\":\"cloud\"}"};
@@ -117,7 +117,7 @@ static void dynamic_workers_have_a_sparse_form(void **state)
     ty_tf_config_free(config);
 }
 
-static void errors_say_what_is_wrong(void **state)
+static void errors_name_the_wrong_field(void **state)
 {
     static const struct {
         const char *text, *says;
@@ -189,7 +189,7 @@ static void the_text_has_a_limit(void **state)
     }
 }
 
-static void the_classic_flags_are_understood(void **state)
+static void the_classic_flags_are_parsed(void **state)
 {
     struct ty_tf_config *config = NULL;
     struct err err = ERR_INIT;
@@ -209,7 +209,7 @@ static void the_classic_flags_are_understood(void **state)
 }
 
 /* Reads an environment written as name, value, name, value, …, NULL. */
-static const char *get(void *context, const char *name)
+static const char *get_variable(void *context, const char *name)
 {
     for (const char *const *pair = context; *pair; pair += 2)
         if (strcmp(pair[0], name) == 0)
@@ -217,14 +217,14 @@ static const char *get(void *context, const char *name)
     return NULL;
 }
 
-static void the_master_form_is_understood(void **state)
+static void the_master_form_is_parsed(void **state)
 {
     const char *environment[] = {
         "MASTER_ADDR", "job-master-0", "MASTER_PORT", "23456", "WORLD_SIZE",
         "3",           "RANK",         "2",           NULL};
     struct ty_tf_config *config = NULL;
     struct err err = ERR_INIT;
-    assert_int_equal(tf_config_from_environment(get, environment, &config, &err), 0);
+    assert_int_equal(tf_config_from_environment(get_variable, environment, &config, &err), 0);
     assert_true(config->master_form);
     assert_int_equal(config->count, 3);
     assert_int_equal(config->self, 2);
@@ -236,38 +236,39 @@ static void the_master_form_is_understood(void **state)
     const char *pet[] = {
         "PET_MASTER_ADDR",    "m", "PET_MASTER_PORT", "1", "PET_NNODES", "2", "PET_NODE_RANK", "0",
         "PET_NPROC_PER_NODE", "4", "WORLD_SIZE",      "8", NULL};
-    assert_int_equal(tf_config_from_environment(get, pet, &config, &err), 0);
+    assert_int_equal(tf_config_from_environment(get_variable, pet, &config, &err), 0);
     assert_int_equal(config->count, 2);
     assert_true(ty_tf_config_is_chief(config));
     ty_tf_config_free(config);
 }
 
-static void a_wrong_master_form_is_refused(void **state)
+static void a_wrong_master_form_is_rejected(void **state)
 {
     struct ty_tf_config *config = NULL;
     struct err err = ERR_INIT;
     const char *lost[][3] = {
         {"WORLD_SIZE", "3"}, {"PET_NNODES", "2"}, {"RANK", "1"}, {"PET_NODE_RANK", "1"}};
     for (size_t i = 0; i < 4; i++) {
-        assert_int_equal(tf_config_from_environment(get, lost[i], &config, &err), -ERR_INVALID);
+        assert_int_equal(tf_config_from_environment(get_variable, lost[i], &config, &err),
+                         -ERR_INVALID);
         assert_non_null(strstr(err.message, "but neither MASTER_ADDR nor TF_CONFIG says"));
     }
     const char *one[] = {"WORLD_SIZE", "1", "RANK", "0", NULL};
-    assert_int_equal(tf_config_from_environment(get, one, &config, &err), 0);
+    assert_int_equal(tf_config_from_environment(get_variable, one, &config, &err), 0);
     ty_tf_config_free(config);
     const char *no_rank[] = {"MASTER_ADDR", "m", "MASTER_PORT", "1", "WORLD_SIZE", "3", NULL};
-    assert_true(tf_config_from_environment(get, no_rank, &config, &err) < 0);
+    assert_true(tf_config_from_environment(get_variable, no_rank, &config, &err) < 0);
     assert_non_null(strstr(err.message, "neither RANK nor PET_NODE_RANK"));
     const char *rank[] = {"MASTER_ADDR", "m",    "MASTER_PORT", "1", "WORLD_SIZE",
                           "3",           "RANK", "3",           NULL};
-    assert_true(tf_config_from_environment(get, rank, &config, &err) < 0);
+    assert_true(tf_config_from_environment(get_variable, rank, &config, &err) < 0);
     assert_string_equal(err.message, "RANK: '3' is not between 0 and 2");
     const char *range[] = {"MASTER_ADDR", "m", "MASTER_PORT", "1", "PET_NNODES", "1:3", NULL};
-    assert_true(tf_config_from_environment(get, range, &config, &err) < 0);
+    assert_true(tf_config_from_environment(get_variable, range, &config, &err) < 0);
     assert_non_null(strstr(err.message, "PET_NNODES is the range '1:3'"));
 }
 
-static void tf_config_comes_before_the_master_form(void **state)
+static void tf_config_overrides_the_master_form(void **state)
 {
     const char *both[] = {"MASTER_ADDR", "m", "TF_CONFIG",
                           "{\"cluster\":{\"worker\":[\"a:1\",\"b:1\"]},"
@@ -275,7 +276,7 @@ static void tf_config_comes_before_the_master_form(void **state)
                           NULL};
     struct ty_tf_config *config = NULL;
     struct err err = ERR_INIT;
-    assert_int_equal(tf_config_from_environment(get, both, &config, &err), 0);
+    assert_int_equal(tf_config_from_environment(get_variable, both, &config, &err), 0);
     assert_int_equal(config->count, 2);
     assert_false(config->master_form);
     ty_tf_config_free(config);
@@ -284,19 +285,19 @@ static void tf_config_comes_before_the_master_form(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_tf_config_of_the_operator_is_understood),
-        cmocka_unit_test(a_master_is_a_chief_and_case_does_not_count),
-        cmocka_unit_test(the_only_one_of_its_role_needs_no_index),
+        cmocka_unit_test(the_tf_config_of_the_operator_is_parsed),
+        cmocka_unit_test(a_master_is_a_chief_and_case_is_ignored),
+        cmocka_unit_test(a_single_task_of_a_role_needs_no_index),
         cmocka_unit_test(worker_0_is_chief_without_a_chief),
-        cmocka_unit_test(nothing_means_alone),
+        cmocka_unit_test(an_empty_config_means_a_single_task),
         cmocka_unit_test(an_evaluator_need_not_be_listed),
         cmocka_unit_test(dynamic_workers_have_a_sparse_form),
-        cmocka_unit_test(errors_say_what_is_wrong),
+        cmocka_unit_test(errors_name_the_wrong_field),
         cmocka_unit_test(the_text_has_a_limit),
-        cmocka_unit_test(the_classic_flags_are_understood),
-        cmocka_unit_test(the_master_form_is_understood),
-        cmocka_unit_test(a_wrong_master_form_is_refused),
-        cmocka_unit_test(tf_config_comes_before_the_master_form),
+        cmocka_unit_test(the_classic_flags_are_parsed),
+        cmocka_unit_test(the_master_form_is_parsed),
+        cmocka_unit_test(a_wrong_master_form_is_rejected),
+        cmocka_unit_test(tf_config_overrides_the_master_form),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

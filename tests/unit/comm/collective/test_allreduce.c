@@ -30,7 +30,7 @@ static struct {
 } plan;
 
 /* Small whole numbers, whose sums are exact in any order. */
-static float whole(int rank, size_t i)
+static float whole_number(int rank, size_t i)
 {
     return (float)((i * 7 + (size_t)rank * 13) % 101) - 50;
 }
@@ -83,12 +83,12 @@ static void check_count(struct comm_group *group, float *data, size_t count)
     int size = comm_group_size(group), rank = comm_group_rank(group);
     float *once = mem_calloc(count, sizeof(*once));
     for (size_t i = 0; i < count; i++)
-        data[i] = whole(rank, i);
+        data[i] = whole_number(rank, i);
     CHECK_OK(sum(group, data, count, &err), &err);
     for (size_t i = 0; i < count; i++) {
         float wanted = 0;
         for (int other = 0; other < size; other++)
-            wanted += whole(other, i);
+            wanted += whole_number(other, i);
         /* Each of at most 2 log n roundings costs 2^-8 of the value. */
         float allowed = plan.wire == COMM_WIRE_BF16 ? 50.0f * (float)size / 32 : 0;
         CHECK(fabsf(data[i] - wanted) <= allowed);
@@ -163,7 +163,7 @@ static void ring(void **state)
     over_tcp("ring", COMM_WIRE_F32);
 }
 
-static void chosen(void **state)
+static void chosen_by_the_group(void **state)
 {
     over_tcp(NULL, COMM_WIRE_F32);
 }
@@ -213,7 +213,7 @@ static void several_hosts_in_bf16(void **state)
     over_hosts(true, COMM_WIRE_BF16);
 }
 
-static void bf16_is_the_nearest(void **state)
+static void rounding_to_bf16_is_to_nearest_even(void **state)
 {
     static const struct {
         uint32_t bits;
@@ -273,13 +273,13 @@ int main(void)
         cmocka_unit_test(doubling),
         cmocka_unit_test(halving),
         cmocka_unit_test(ring),
-        cmocka_unit_test(chosen),
+        cmocka_unit_test(chosen_by_the_group),
         cmocka_unit_test(ring_in_bf16),
         cmocka_unit_test(halving_in_bf16),
         cmocka_unit_test(several_hosts),
         cmocka_unit_test(several_hosts_in_place),
         cmocka_unit_test(several_hosts_in_bf16),
-        cmocka_unit_test(bf16_is_the_nearest),
+        cmocka_unit_test(rounding_to_bf16_is_to_nearest_even),
         cmocka_unit_test(members_with_different_wire_formats_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

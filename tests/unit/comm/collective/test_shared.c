@@ -28,7 +28,7 @@ static struct shared_memory *memory_new(void)
     return memory;
 }
 
-static void renewed_memory_keeps_its_address_and_loses_its_peers(void **state)
+static void renewed_memory_keeps_its_address_but_not_its_peers(void **state)
 {
     struct err err = ERR_INIT;
     struct shared_memory *memory = memory_new();
@@ -47,7 +47,7 @@ static void renewed_memory_keeps_its_address_and_loses_its_peers(void **state)
     shared_memory_free(memory);
 }
 
-static void memory_that_can_shrink_is_refused(void **state)
+static void memory_that_can_shrink_is_rejected(void **state)
 {
     struct err err = ERR_INIT;
     struct shared_memory *memory = memory_new();
@@ -124,7 +124,7 @@ static void run(int size, void (*member)(const struct members *, int))
     assert_int_equal(members_wait(&members), 0);
 }
 
-static void members_of_one_machine_share(void **state)
+static void members_of_one_host_share_memory(void **state)
 {
     memset(&plan, 0, sizeof(plan));
     plan.algorithm = "shared";
@@ -132,7 +132,7 @@ static void members_of_one_machine_share(void **state)
     run(3, sums);
 }
 
-static void members_of_different_hosts_do_not(void **state)
+static void members_of_different_hosts_share_no_memory(void **state)
 {
     memset(&plan, 0, sizeof(plan));
     plan.algorithm = "ring";
@@ -215,7 +215,7 @@ static void late_writer(const struct members *members, int rank)
 static int waited[2];
 static bool is_sharing;
 
-static void tell_of_wait(void *context, const char *line)
+static void report_wait(void *context, const char *line)
 {
     char byte = 0;
     if (strstr(line, "cannot share"))
@@ -225,7 +225,7 @@ static void tell_of_wait(void *context, const char *line)
 }
 
 /* The first member waits for the second, which comes after that wait is reported. */
-static void shares_late(const struct members *members, int rank)
+static void share_late(const struct members *members, int rank)
 {
     char line[512] = "", byte;
     struct ty_tf_config *config = members_config(members, true, rank);
@@ -233,7 +233,7 @@ static void shares_late(const struct members *members, int rank)
     struct comm_group *group = NULL;
     struct shared_memory *memory = memory_new();
     struct err err = ERR_INIT;
-    options.report = tell_of_wait;
+    options.report = report_wait;
     options.context = line;
     CHECK_OK(comm_group_open(&options, &group, &err), &err);
     if (rank == 1)
@@ -250,7 +250,7 @@ static void shares_late(const struct members *members, int rank)
 static void a_late_member_is_waited_for_and_shares(void **state)
 {
     assert_int_equal(pipe(waited), 0);
-    run(2, shares_late);
+    run(2, share_late);
 }
 
 static void late_writes_do_not_reach_a_new_group(void **state)
@@ -262,7 +262,7 @@ static void late_writes_do_not_reach_a_new_group(void **state)
 }
 
 /* A ninth memory cannot be shared, and the reason is reported. */
-static void shares_too_many(const struct members *members, int rank)
+static void share_too_many(const struct members *members, int rank)
 {
     char last[512] = "";
     struct ty_tf_config *config = members_config(members, true, rank);
@@ -291,7 +291,7 @@ static void memories_beyond_the_limit_are_copied(void **state)
 {
     struct members members;
     members_init(&members, 2);
-    members_start_all(&members, shares_too_many);
+    members_start_all(&members, share_too_many);
     assert_int_equal(members_wait(&members), 0);
 }
 
@@ -317,10 +317,10 @@ static void a_host_with_too_many_members_shares_nothing_and_reports_it(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(renewed_memory_keeps_its_address_and_loses_its_peers),
-        cmocka_unit_test(memory_that_can_shrink_is_refused),
-        cmocka_unit_test(members_of_one_machine_share),
-        cmocka_unit_test(members_of_different_hosts_do_not),
+        cmocka_unit_test(renewed_memory_keeps_its_address_but_not_its_peers),
+        cmocka_unit_test(memory_that_can_shrink_is_rejected),
+        cmocka_unit_test(members_of_one_host_share_memory),
+        cmocka_unit_test(members_of_different_hosts_share_no_memory),
         cmocka_unit_test(members_find_each_other_in_a_directory),
         cmocka_unit_test(tcp_is_used_and_reported_if_sharing_fails),
         cmocka_unit_test(a_late_member_is_waited_for_and_shares),

@@ -20,8 +20,8 @@
 /* A pipe over which members report to the test, one line per write. */
 static int told[2];
 
-static void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void tell(const char *format, ...)
+static void report_event(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void report_event(const char *format, ...)
 {
     char line[512];
     va_list args;
@@ -51,44 +51,44 @@ int clock_gettime(clockid_t clock, struct timespec *ret)
 }
 
 /* The member gets a stop signal when it reports the next time. */
-static volatile sig_atomic_t stops_while_it_reports;
+static volatile sig_atomic_t stop_at_report;
 
-static void be_told_to_stop_then(int number)
+static void stop_at_next_report(int number)
 {
     (void)number;
-    stops_while_it_reports = 1;
+    stop_at_report = 1;
 }
 
 /* A pipe to which members write when they report a wait within a call; may be unused. */
-static int said_waiting[2];
+static int waiting_pipe[2];
 
 static void note_line(void *context, const char *line)
 {
-    tell("%d says %s", *(const int *)context, line);
-    if (said_waiting[1] && strstr(line, "behind the others"))
-        CHECK(write(said_waiting[1], "", 1) == 1);
-    if (stops_while_it_reports) {
-        stops_while_it_reports = 0;
+    report_event("%d says %s", *(const int *)context, line);
+    if (waiting_pipe[1] && strstr(line, "behind the others"))
+        CHECK(write(waiting_pipe[1], "", 1) == 1);
+    if (stop_at_report) {
+        stop_at_report = 0;
         raise(SIGSTOP);
     }
 }
 
 /* Called when a member has connected to all others for the `times`-th time; may be NULL. */
-static void (*when_met)(int rank, int times);
+static void (*on_connected)(int rank, int times);
 
-static void note_waiting(void *context, const char *whom)
+static void note_waiting(void *context, const char *task)
 {
     static int met;
-    tell("%d waits for %s", *(const int *)context, whom ? whom : "nobody");
-    if (!whom && when_met)
-        when_met(*(const int *)context, ++met);
+    report_event("%d waits for %s", *(const int *)context, task ? task : "nobody");
+    if (!task && on_connected)
+        on_connected(*(const int *)context, ++met);
 }
 
 /* Notes long waits only, which a lost member causes; short ones are normal. */
 static void note_waited(void *context, const char *task, int64_t ns)
 {
     if (ns >= 300 * (int64_t)1000000)
-        tell("%d waited long for %s", *(const int *)context, task);
+        report_event("%d waited long for %s", *(const int *)context, task);
 }
 
 /* Each step all members add 1, so that the sum is their number. The number of steps is the state;
@@ -117,7 +117,7 @@ static int64_t peer_timeout_ms, join_timeout_ms;
 static int reading_ms; /* how long rank 0 is busy before all begin */
 static volatile sig_atomic_t told_to_stop;
 
-static void be_told(int number)
+static void on_sigterm(int number)
 {
     (void)number;
     told_to_stop = 1;
@@ -126,13 +126,13 @@ static void be_told(int number)
 /* A signal asks a member whether it trains; it answers after its next step. */
 static volatile sig_atomic_t asked;
 
-static void ask(int number)
+static void on_sigusr1(int number)
 {
     (void)number;
     asked = 1;
 }
 
-static void counts(const struct members *members, int rank)
+static void count_steps(const struct members *members, int rank)
 {
     struct ty_tf_config *config = members_config(members, true, rank);
     struct comm_options options = members_options(config);
@@ -147,10 +147,10 @@ static void counts(const struct members *members, int rank)
     struct comm_group *group = NULL;
     struct err err = ERR_INIT;
     float steps = 0;
-    signal(SIGUSR1, ask);
+    signal(SIGUSR1, on_sigusr1);
     signal(SIGUSR2, let_an_hour_pass);
-    signal(SIGHUP, be_told_to_stop_then);
-    signal(SIGTERM, be_told);
+    signal(SIGHUP, stop_at_next_report);
+    signal(SIGTERM, on_sigterm);
     CHECK_OK(comm_group_open(&options, &group, &err), &err);
     ty_tf_config_free(config);
     if (rank == 0)
@@ -159,7 +159,7 @@ static void counts(const struct members *members, int rank)
         char who[256];
         while (result != 0) {
             if (result < 0)
-                tell("%d lost %s", rank, err.message);
+                report_event("%d lost %s", rank, err.message);
             if (result < 0 && told_to_stop)
                 exit(0);
             if (result < 0 || steps > 0)
@@ -173,14 +173,14 @@ static void counts(const struct members *members, int rank)
             if (result == 0) {
                 comm_group_settle(group);
                 comm_group_describe(group, who, sizeof(who));
-                tell("%d is %d of %d after %g: %s", rank, comm_group_rank(group),
-                     comm_group_size(group), (double)steps, who);
+                report_event("%d is %d of %d after %g: %s", rank, comm_group_rank(group),
+                             comm_group_size(group), (double)steps, who);
             }
         }
         result = one_step(group, &steps, &err);
         if (result >= 0 && asked) {
             asked = 0;
-            tell("%d works", rank);
+            report_event("%d works", rank);
         }
     }
 }
@@ -190,7 +190,7 @@ static size_t used;
 /* ignore reports of a loss, if another report of the same member is expected */
 static bool no_loss;
 
-static void fail_unsaid(int count, const char *const texts[], const bool seen[])
+static void fail_missing(int count, const char *const texts[], const bool seen[])
 {
     for (int i = 0; i < count; i++)
         if (!seen[i])
@@ -210,7 +210,7 @@ static void expect(int count, const char *const texts[])
             struct pollfd ready = {.fd = told[0], .events = POLLIN};
             int64_t rest = deadline - moment_monotonic_ms();
             if (rest <= 0 || poll(&ready, 1, (int)rest) != 1)
-                fail_unsaid(count, texts, seen);
+                fail_missing(count, texts, seen);
             ssize_t got = read(told[0], text + used, sizeof(text) - used);
             assert_true(got > 0);
             used += (size_t)got;
@@ -271,17 +271,17 @@ static int set_up(void **state)
     peer_timeout_ms = 60000;
     join_timeout_ms = 0;
     reading_ms = 0;
-    when_met = NULL;
-    said_waiting[1] = 0;
+    on_connected = NULL;
+    waiting_pipe[1] = 0;
     no_loss = false;
     used = 0;
     return 0;
 }
 
-static void those_left_go_on_and_the_lost_comes_back(void **state)
+static void remaining_members_continue_and_a_lost_one_rejoins(void **state)
 {
     struct members members;
-    begin(&members, 3, counts);
+    begin(&members, 3, count_steps);
     EXPECT("0 is 0 of 3 after 0: all 3", "1 is 1 of 3 after 0", "2 is 2 of 3 after 0");
     for (int victim = 2; victim >= 0; victim--) {
         lose(&members, victim);
@@ -291,27 +291,27 @@ static void those_left_go_on_and_the_lost_comes_back(void **state)
             EXPECT("0 is 0 of 2 after", "2 is 1 of 2 after");
         if (victim == 0)
             EXPECT("1 is 0 of 2 after", "2 is 1 of 2 after");
-        members_start(&members, victim, counts);
+        members_start(&members, victim, count_steps);
         EXPECT("0 is 0 of 3 after", "1 is 1 of 3 after", "2 is 2 of 3 after");
     }
     /* Down to one member, and up to all again. */
     lose(&members, 0);
     lose(&members, 1);
     EXPECT("2 is 0 of 1 after");
-    members_start(&members, 1, counts);
+    members_start(&members, 1, count_steps);
     EXPECT("1 is 0 of 2 after", "2 is 1 of 2 after");
-    members_start(&members, 0, counts);
+    members_start(&members, 0, count_steps);
     EXPECT("0 is 0 of 3 after", "1 is 1 of 3 after", "2 is 2 of 3 after");
     end(&members);
 }
 
 /* Either of the two remaining members may report it: a busy machine may keep the other from
  * running. */
-static void a_stopped_member_is_named_left_out_and_rejoins(void **state)
+static void a_stopped_member_is_named_and_excluded_and_rejoins(void **state)
 {
     struct members members;
     peer_timeout_ms = 6000;
-    begin(&members, 3, counts);
+    begin(&members, 3, count_steps);
     EXPECT("0 is 0 of 3", "1 is 1 of 3", "2 is 2 of 3");
     for (int victim = 0; victim < 2; victim++) {
         char named[64], lost[64], out[64], waits[64], waited[64];
@@ -346,7 +346,7 @@ static void wait_until_stopped(const struct members *members, int rank)
 }
 
 /* Discards the earlier reports of the stopped members. */
-static void forget_what_was_told(void)
+static void discard_reports(void)
 {
     struct pollfd ready = {.fd = told[0], .events = POLLIN};
     for (used = 0; poll(&ready, 1, 0) == 1;)
@@ -359,7 +359,7 @@ static void wake_after_an_hour(const struct members *members)
 {
     for (int rank = 0; rank < members->size; rank++)
         signal_to(members, rank, SIGUSR2);
-    forget_what_was_told();
+    discard_reports();
     signal_to(members, 1, SIGCONT);
     signal_to(members, 2, SIGCONT);
     EXPECT("1 says waiting for chief", "2 says waiting for chief");
@@ -371,10 +371,10 @@ static void wake_after_an_hour(const struct members *members)
 
 /* Virtual machines are moved and containers frozen: all members stop for longer than any timeout,
  * and none is to blame. */
-static void time_in_which_all_were_stopped_counts_against_no_member(void **state)
+static void a_stop_of_all_members_counts_against_no_member(void **state)
 {
     struct members members;
-    begin(&members, 3, counts);
+    begin(&members, 3, count_steps);
     EXPECT("0 is 0 of 3", "1 is 1 of 3", "2 is 2 of 3");
     no_loss = true;
     signal_to(&members, 0, SIGSTOP);
@@ -387,11 +387,11 @@ static void time_in_which_all_were_stopped_counts_against_no_member(void **state
     end(&members);
 }
 
-/* The same, but the members are not in poll() but between two calls of it. */
+/* All members are stopped between two calls of poll(), not within one. */
 static void a_stop_between_two_polls_is_detected(void **state)
 {
     struct members members;
-    begin(&members, 3, counts);
+    begin(&members, 3, count_steps);
     EXPECT("0 is 0 of 3", "1 is 1 of 3", "2 is 2 of 3");
     no_loss = true;
     signal_to(&members, 0, SIGSTOP);
@@ -405,37 +405,37 @@ static void a_stop_between_two_polls_is_detected(void **state)
 
 /* One member has connected to the other, and then finds that an hour has passed. The other member
  * makes its first call only after the first has reported that it waits. */
-static void stop_when_linked(int rank, int times)
+static void stop_when_connected(int rank, int times)
 {
     enum { LINKED = 2 }; /* the first time is in discovery */
     char byte;
     if (rank == 1)
         hours_passed++;
     else if (times == LINKED)
-        CHECK(read(said_waiting[0], &byte, 1) == 1);
+        CHECK(read(waiting_pipe[0], &byte, 1) == 1);
 }
 
-static void one_that_was_stopped_while_all_met_waits_for_them(void **state)
+static void a_member_stopped_while_connecting_waits_for_others(void **state)
 {
     struct members members;
     join_timeout_ms = 24 * 3600 * 1000;
-    when_met = stop_when_linked;
-    assert_int_equal(pipe(said_waiting), 0);
-    begin(&members, 2, counts);
+    on_connected = stop_when_connected;
+    assert_int_equal(pipe(waiting_pipe), 0);
+    begin(&members, 2, count_steps);
     EXPECT("0 is 0 of 2", "1 is 1 of 2");
     end(&members);
-    close(said_waiting[0]);
-    close(said_waiting[1]);
+    close(waiting_pipe[0]);
+    close(waiting_pipe[1]);
 }
 
 /* The worker of rank 0 reads the checkpoint and does not answer. After the start this would be
  * too long; how the others continue then is tested above. */
-static void a_member_that_reads_at_the_start_is_waited_for(void **state)
+static void a_member_that_restores_at_the_start_is_waited_for(void **state)
 {
     struct members members;
     peer_timeout_ms = 4000;
     reading_ms = 6000;
-    begin(&members, 3, counts);
+    begin(&members, 3, count_steps);
     no_loss = true;
     EXPECT("0 is 0 of 3", "1 is 1 of 3", "2 is 2 of 3");
     no_loss = false;
@@ -444,11 +444,11 @@ static void a_member_that_reads_at_the_start_is_waited_for(void **state)
     end(&members);
 }
 
-static void who_is_told_to_stop_does_not_wait_for_a_stopped_one(void **state)
+static void a_member_with_a_stop_request_stops_waiting(void **state)
 {
     struct members members;
     peer_timeout_ms = 3600 * 1000;
-    begin(&members, 3, counts);
+    begin(&members, 3, count_steps);
     EXPECT("0 is 0 of 3", "1 is 1 of 3", "2 is 2 of 3");
     signal_to(&members, 1, SIGSTOP);
     EXPECT("0 says waiting for worker 0", "2 says waiting for worker 0");
@@ -462,7 +462,7 @@ static void who_is_told_to_stop_does_not_wait_for_a_stopped_one(void **state)
 }
 
 /* A member that announces its end may take long to end, and its machine may be gone by then. */
-static void goes(const struct members *members, int rank)
+static void dismiss_a_member(const struct members *members, int rank)
 {
     struct ty_tf_config *config = members_config(members, false, rank);
     struct comm_options options = members_options(config);
@@ -481,21 +481,21 @@ static void goes(const struct members *members, int rank)
     comm_group_dismiss(group, 2);
     CHECK_OK(comm_group_reform(group, &err), &err);
     CHECK_OK(comm_barrier(group, &err), &err);
-    tell("%d is %d of %d", rank, comm_group_rank(group), comm_group_size(group));
+    report_event("%d is %d of %d", rank, comm_group_rank(group), comm_group_size(group));
     pause();
 }
 
-static void one_that_said_that_it_ends_is_not_waited_for(void **state)
+static void a_dismissed_member_is_not_waited_for(void **state)
 {
     struct members members;
-    begin(&members, 3, goes);
+    begin(&members, 3, dismiss_a_member);
     EXPECT("0 is 0 of 2", "1 is 1 of 2");
     end(&members);
 }
 
 /* Sums are rounded on the wire, but a state that is passed on is not, down to the sign of its
  * zeros. */
-static void hands_over(const struct members *members, int rank)
+static void broadcast_state(const struct members *members, int rank)
 {
     enum { FLOATS = 40000 }; /* enough floats that sums are rounded */
     static float state[FLOATS], sums[FLOATS];
@@ -523,23 +523,23 @@ static void hands_over(const struct members *members, int rank)
     ty_tf_config_free(config);
 }
 
-static void a_state_is_handed_over_whole_where_sums_are_rounded(void **state)
+static void a_broadcast_is_exact_if_sums_are_rounded(void **state)
 {
     struct members members;
     members_init(&members, 3);
-    members_start_all(&members, hands_over);
+    members_start_all(&members, broadcast_state);
     assert_int_equal(members_wait(&members), 0);
 }
 
-static void too_few_wait(void **state)
+static void too_few_members_wait(void **state)
 {
     struct members members;
     min_members = 2;
-    begin(&members, 2, counts);
+    begin(&members, 2, count_steps);
     EXPECT("0 is 0 of 2", "1 is 1 of 2");
     lose(&members, 1);
     EXPECT("0 says waiting to continue training: fewer tasks are connected than");
-    members_start(&members, 1, counts);
+    members_start(&members, 1, count_steps);
     EXPECT("0 is 0 of 2", "1 is 1 of 2");
     end(&members);
 }
@@ -547,16 +547,16 @@ static void too_few_wait(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(those_left_go_on_and_the_lost_comes_back, set_up),
-        cmocka_unit_test_setup(a_stopped_member_is_named_left_out_and_rejoins, set_up),
-        cmocka_unit_test_setup(time_in_which_all_were_stopped_counts_against_no_member, set_up),
+        cmocka_unit_test_setup(remaining_members_continue_and_a_lost_one_rejoins, set_up),
+        cmocka_unit_test_setup(a_stopped_member_is_named_and_excluded_and_rejoins, set_up),
+        cmocka_unit_test_setup(a_stop_of_all_members_counts_against_no_member, set_up),
         cmocka_unit_test_setup(a_stop_between_two_polls_is_detected, set_up),
-        cmocka_unit_test_setup(one_that_was_stopped_while_all_met_waits_for_them, set_up),
-        cmocka_unit_test_setup(a_member_that_reads_at_the_start_is_waited_for, set_up),
-        cmocka_unit_test_setup(who_is_told_to_stop_does_not_wait_for_a_stopped_one, set_up),
-        cmocka_unit_test_setup(one_that_said_that_it_ends_is_not_waited_for, set_up),
-        cmocka_unit_test_setup(a_state_is_handed_over_whole_where_sums_are_rounded, set_up),
-        cmocka_unit_test_setup(too_few_wait, set_up),
+        cmocka_unit_test_setup(a_member_stopped_while_connecting_waits_for_others, set_up),
+        cmocka_unit_test_setup(a_member_that_restores_at_the_start_is_waited_for, set_up),
+        cmocka_unit_test_setup(a_member_with_a_stop_request_stops_waiting, set_up),
+        cmocka_unit_test_setup(a_dismissed_member_is_not_waited_for, set_up),
+        cmocka_unit_test_setup(a_broadcast_is_exact_if_sums_are_rounded, set_up),
+        cmocka_unit_test_setup(too_few_members_wait, set_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,7 +78,7 @@ static char *results_of(const struct members *members, int rank, bool encrypt, s
     return all;
 }
 
-static void does_both(const struct members *members, int rank)
+static void run_plain_and_encrypted(const struct members *members, int rank)
 {
     size_t size = 0;
     char *plain = results_of(members, rank, false, &size);
@@ -92,7 +92,7 @@ static void results_are_the_same_bits(void **state)
 {
     struct members members;
     members_init(&members, 3);
-    members_start_all(&members, does_both);
+    members_start_all(&members, run_plain_and_encrypted);
     assert_int_equal(members_wait(&members), 0);
 }
 
@@ -114,7 +114,7 @@ static void a_secret_is_needed(void **state)
 static bool elastic;
 
 /* Only rank 1 encrypts. Both members get the reason at once. */
-static void one_encrypts(const struct members *members, int rank)
+static void encrypt_on_rank_1(const struct members *members, int rank)
 {
     struct ty_tf_config *config = members_config(members, true, rank);
     struct comm_options options = members_options(config);
@@ -129,13 +129,13 @@ static void one_encrypts(const struct members *members, int rank)
     ty_tf_config_free(config);
 }
 
-static void encryption_on_one_side_is_refused(void **state)
+static void encryption_on_one_side_is_rejected(void **state)
 {
     for (int i = 0; i < 2; i++) {
         struct members members;
         elastic = i;
         members_init(&members, 2);
-        members_start_all(&members, one_encrypts);
+        members_start_all(&members, encrypt_on_rank_1);
         assert_int_equal(members_wait(&members), 0);
     }
 }
@@ -168,7 +168,7 @@ static int dial(int port)
 
 /* Forwards what arrived on one connection to the other one, records it, and modifies it if the
  * test says so. */
-static bool pass_on(int from, int to, size_t *passed)
+static bool forward_bytes(int from, int to, size_t *passed)
 {
     char bytes[65536];
     ssize_t got = recv(from, bytes, sizeof(bytes), 0);
@@ -194,7 +194,7 @@ static bool pass_on(int from, int to, size_t *passed)
 }
 
 /* Forwards between rank 1 and rank 0, at port 1, until it is killed. */
-static void stand_in_the_middle(const struct members *members, int listener)
+static void run_observer(const struct members *members, int listener)
 {
     struct pollfd polls[1 + 2 * PAIRS_MAX] = {{.fd = listener, .events = POLLIN}};
     size_t passed[1 + 2 * PAIRS_MAX] = {0};
@@ -204,7 +204,7 @@ static void stand_in_the_middle(const struct members *members, int listener)
         for (nfds_t i = 1; i < count; i++) {
             nfds_t other = (i - 1) / 2 * 2 + 1 + i % 2;
             if (!polls[i].revents || polls[i].fd < 0 ||
-                pass_on(polls[i].fd, polls[other].fd, &passed[i]))
+                forward_bytes(polls[i].fd, polls[other].fd, &passed[i]))
                 continue;
             close(polls[i].fd);
             close(polls[other].fd);
@@ -224,7 +224,7 @@ static void stand_in_the_middle(const struct members *members, int listener)
 
 /* Two members of the master form, of which rank 1 has the address of the observer, so that
  * everything passes through it. */
-static void talks_over_the_middle(const struct members *members, int rank)
+static void communicate_through_observer(const struct members *members, int rank)
 {
     char port[16], rank_text[16];
     snprintf(port, sizeof(port), "%d", members->ports[rank]);
@@ -262,7 +262,7 @@ static void talks_over_the_middle(const struct members *members, int rank)
     ty_tf_config_free(config);
 }
 
-static void run_over_the_middle(bool encrypt, bool spoil)
+static void run_with_observer(bool encrypt, bool spoil)
 {
     struct members members;
     struct err err = ERR_INIT;
@@ -274,9 +274,9 @@ static void run_over_the_middle(bool encrypt, bool spoil)
     assert_int_equal(socket_listen(members.ports[1], false, 16, &listener, &err), 0);
     pid_t one = fork();
     if (one == 0)
-        stand_in_the_middle(&members, listener);
+        run_observer(&members, listener);
     close(listener);
-    members_start_all(&members, talks_over_the_middle);
+    members_start_all(&members, communicate_through_observer);
     assert_int_equal(members_wait(&members), 0);
     kill(one, SIGKILL);
     waitpid(one, NULL, 0);
@@ -285,16 +285,16 @@ static void run_over_the_middle(bool encrypt, bool spoil)
 
 static void an_observer_cannot_read_the_data(void **state)
 {
-    run_over_the_middle(false, false);
+    run_with_observer(false, false);
     assert_non_null(memmem(middle->capture, middle->size, word, sizeof(word)));
-    run_over_the_middle(true, false);
+    run_with_observer(true, false);
     assert_null(memmem(middle->capture, middle->size, word, sizeof(word)));
     assert_null(memmem(middle->capture, middle->size, word, 8));
 }
 
 static void a_modified_bit_ends_the_call(void **state)
 {
-    run_over_the_middle(true, true);
+    run_with_observer(true, true);
     assert_true(middle->spoiled);
 }
 
@@ -303,7 +303,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_are_the_same_bits),
         cmocka_unit_test(a_secret_is_needed),
-        cmocka_unit_test(encryption_on_one_side_is_refused),
+        cmocka_unit_test(encryption_on_one_side_is_rejected),
         cmocka_unit_test(an_observer_cannot_read_the_data),
         cmocka_unit_test(a_modified_bit_ends_the_call),
     };

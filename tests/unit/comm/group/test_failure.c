@@ -57,7 +57,7 @@ static void text_of(const struct members *members, int rank, const char *format,
 }
 
 /* Rank 2 of 4 sends a part and dies; both neighbours and the member opposite name it. */
-static void dies_in_the_middle(const struct members *members, int rank)
+static void die_in_the_middle(const struct members *members, int rank)
 {
     struct comm_group *group = join(members, rank, 30000, NULL);
     struct err err = ERR_INIT;
@@ -86,12 +86,12 @@ static void a_killed_member_is_named_by_all(void **state)
 {
     struct members members;
     members_init(&members, 4);
-    members_start_all(&members, dies_in_the_middle);
+    members_start_all(&members, die_in_the_middle);
     assert_int_equal(members_wait(&members), 1); /* the killed member itself */
 }
 
 /* Rank 1 dies while the others are in a transfer that needs it, or in a sum in shared memory. */
-static void killed_by_parent(const struct members *members, int rank)
+static void wait_to_be_killed(const struct members *members, int rank)
 {
     struct comm_group *group = join(members, rank, 30000, NULL);
     struct err err = ERR_INIT;
@@ -115,7 +115,7 @@ static void a_death_during_a_transfer_is_detected(void **state)
 {
     struct members members;
     members_init(&members, 3);
-    members_start_all(&members, killed_by_parent);
+    members_start_all(&members, wait_to_be_killed);
     assert_int_equal(members_wait(&members), 1);
 }
 
@@ -124,7 +124,7 @@ static void a_death_during_a_transfer_is_detected(void **state)
  * are gone. It learns that from a pipe that only they hold open. */
 static int others_alive[2];
 
-static void does_not_come(const struct members *members, int rank)
+static void arrive_late(const struct members *members, int rank)
 {
     char line[512] = "";
     struct comm_group *group = join(members, rank, rank == 2 ? 30000 : PATIENCE_MS, line);
@@ -153,12 +153,12 @@ static void does_not_come(const struct members *members, int rank)
     free(data);
 }
 
-static void start_with_one_that_does_not_come(struct members *members, enum comm_transport over)
+static void start_with_a_late_member(struct members *members, enum comm_transport over)
 {
     transport = over;
     members_init(members, 4);
     assert_int_equal(pipe(others_alive), 0);
-    members_start_all(members, does_not_come);
+    members_start_all(members, arrive_late);
     close(others_alive[0]);
     close(others_alive[1]);
 }
@@ -167,13 +167,13 @@ static void start_with_one_that_does_not_come(struct members *members, enum comm
 static void a_member_that_does_not_arrive_is_named(void **state)
 {
     struct members over_tcp, in_shared_memory;
-    start_with_one_that_does_not_come(&over_tcp, COMM_TRANSPORT_TCP);
-    start_with_one_that_does_not_come(&in_shared_memory, COMM_TRANSPORT_AUTO);
+    start_with_a_late_member(&over_tcp, COMM_TRANSPORT_TCP);
+    start_with_a_late_member(&in_shared_memory, COMM_TRANSPORT_AUTO);
     assert_int_equal(members_wait(&over_tcp), 0);
     assert_int_equal(members_wait(&in_shared_memory), 0);
 }
 
-static void leaves(const struct members *members, int rank)
+static void leave_group(const struct members *members, int rank)
 {
     struct comm_group *group = join(members, rank, 30000, NULL);
     struct err err = ERR_INIT;
@@ -194,7 +194,7 @@ static void a_member_that_left_is_named(void **state)
 {
     struct members members;
     members_init(&members, 3);
-    members_start_all(&members, leaves);
+    members_start_all(&members, leave_group);
     assert_int_equal(members_wait(&members), 0);
 }
 
@@ -218,7 +218,7 @@ static int call_differently(struct comm_group *group, int rank, int which, float
 
 static int which_call;
 
-static void calls_another(const struct members *members, int rank)
+static void make_different_calls(const struct members *members, int rank)
 {
     struct comm_group *group = NULL;
     struct err err = ERR_INIT;
@@ -240,7 +240,7 @@ static void different_calls_are_detected(void **state)
     for (which_call = 0; which_call < 4; which_call++) {
         struct members members;
         members_init(&members, 3);
-        members_start_all(&members, calls_another);
+        members_start_all(&members, make_different_calls);
         assert_int_equal(members_wait(&members), 0);
     }
 }

@@ -226,7 +226,7 @@ static void sums_in_place_are_the_same_bits(void **state)
     run(2, in_shared_memory);
 }
 
-static void several_channels_change_nothing(void **state)
+static void several_channels_give_the_same_sums(void **state)
 {
     transport = COMM_TRANSPORT_TCP;
     run(2, three_channels);
@@ -249,7 +249,7 @@ static int count_unpaced(void)
     return unpaced;
 }
 
-static void with_data_connections(const struct members *members, int rank)
+static void check_pacing(const struct members *members, int rank)
 {
     struct err err = ERR_INIT;
     struct comm_group *group = join(members, rank, 3, false);
@@ -261,7 +261,7 @@ static void with_data_connections(const struct members *members, int rank)
 static void data_within_a_machine_is_not_paced(void **state)
 {
     transport = COMM_TRANSPORT_TCP;
-    run(3, with_data_connections);
+    run(3, check_pacing);
 }
 
 /* Small calls in a row, which members finish at different times: the next contribution of a
@@ -295,7 +295,7 @@ int main(void)
         cmocka_unit_test(sums_are_the_same_bits_for_all_sizes),
         cmocka_unit_test(shared_sums_are_the_same_bits_for_all_sizes),
         cmocka_unit_test(sums_in_place_are_the_same_bits),
-        cmocka_unit_test(several_channels_change_nothing),
+        cmocka_unit_test(several_channels_give_the_same_sums),
         cmocka_unit_test(data_within_a_machine_is_not_paced),
         cmocka_unit_test(small_calls_keep_their_order),
     };

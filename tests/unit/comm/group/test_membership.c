@@ -138,7 +138,7 @@ static void hang_up(struct world *world, int i, int j)
 }
 
 /* Task i updates its view of task j's presence, as peer_discovery would. */
-static void look(struct world *world, int i, int j)
+static void update_presence(struct world *world, int i, int j)
 {
     struct task *self = &world->task[i], *other = &world->task[j];
     if (linked(world, i, j)) {
@@ -194,7 +194,7 @@ static void in_discovery(struct world *world, int i)
     const bool *list;
     int j = draw(world, world->tasks);
     if (j != i && draw(world, 2))
-        look(world, i, j);
+        update_presence(world, i, j);
     else if (j != i)
         read_one(world, i, j);
     else if (draw(world, 4) == 0)
@@ -230,7 +230,7 @@ static void check_list(struct world *world, const struct task *task)
 }
 
 /* Checks that at most one generation trains. A generation trains when all its members do. */
-static void check_one_at_work(const struct world *world)
+static void check_one_generation_trains(const struct world *world)
 {
     uint64_t found = 0;
     for (int i = 0; i < world->tasks; i++) {
@@ -251,20 +251,20 @@ static void check_one_at_work(const struct world *world)
 
 /* Whether a task that accepted the generation is back in discovery, unless the commit of the
  * leader is in flight. */
-static bool began_anew(const struct world *world, int i, uint64_t generation)
+static bool is_back_in_discovery(const struct world *world, int i, uint64_t generation)
 {
     const struct pipe *pipe = &world->pipe[generation & 0xffff][i];
     return world->task[i].place == DISCOVERING && !(pipe->open && pipe->letters.count);
 }
 
-static void linking(struct world *world, int i)
+static void is_connecting(struct world *world, int i)
 {
     struct task *task = &world->task[i];
     bool all = true, lost = false;
     for (int j = 0; j < world->tasks; j++) {
         all &= member_is_there(world, i, j, LINKING);
         lost |= task->list[j] &&
-                (world->task[j].place == DEAD || began_anew(world, j, task->generation) ||
+                (world->task[j].place == DEAD || is_back_in_discovery(world, j, task->generation) ||
                  world->task[j].frozen || !can_talk(world, i, j) ||
                  world->task[j].generation > task->generation);
     }
@@ -282,7 +282,7 @@ static void linking(struct world *world, int i)
     }
 }
 
-static void at_work(struct world *world, int i)
+static void is_training(struct world *world, int i)
 {
     struct task *task = &world->task[i];
     bool wanted = false, lost = false;
@@ -309,18 +309,18 @@ static void at_work(struct world *world, int i)
         enter(world, i);
 }
 
-static void happen(struct world *world)
+static void do_random_step(struct world *world)
 {
     static void (*const LIVES[])(struct world *, int) = {
-        [DISCOVERING] = in_discovery, [LINKING] = linking, [AT_WORK] = at_work};
+        [DISCOVERING] = in_discovery, [LINKING] = is_connecting, [AT_WORK] = is_training};
     int i = draw(world, world->tasks);
     if (world->task[i].place != DEAD && !world->task[i].frozen)
         LIVES[world->task[i].place](world, i);
-    check_one_at_work(world);
+    check_one_generation_trains(world);
 }
 
 /* A task that was stopped forgets what it knew about the others. */
-static void thaw(struct world *world, int i)
+static void resume_task(struct world *world, int i)
 {
     struct task *task = &world->task[i];
     if (task->frozen && task->place == DISCOVERING)
@@ -335,7 +335,7 @@ static void thaw(struct world *world, int i)
     }
 }
 
-static void go_wrong(struct world *world)
+static void fail_randomly(struct world *world)
 {
     int i = draw(world, world->tasks);
     struct task *task = &world->task[i];
@@ -354,7 +354,7 @@ static void go_wrong(struct world *world)
         task->frozen = task->place != DEAD && world->one_machine;
         break;
     case 5:
-        thaw(world, i);
+        resume_task(world, i);
         break;
     case 6: { /* a network partition into two parts */
         int side[TASKS_MAX];
@@ -370,7 +370,7 @@ static void go_wrong(struct world *world)
     }
 }
 
-static bool all_work_together(const struct world *world)
+static bool all_train_together(const struct world *world)
 {
     for (int i = 0; i < world->tasks; i++) {
         if (world->task[i].place != AT_WORK || world->task[i].over)
@@ -402,19 +402,19 @@ static void simulate(uint64_t seed, int tasks, int start, bool one_machine)
     for (int i = 0; i < tasks; i++)
         enter(&world, i);
     for (int event = 0; event < 6000; event++) {
-        happen(&world);
+        do_random_step(&world);
         if (draw(&world, 100) == 0)
-            go_wrong(&world);
+            fail_randomly(&world);
     }
     memset(world.cut, 0, sizeof(world.cut));
     for (int i = 0; i < tasks; i++) {
-        thaw(&world, i);
+        resume_task(&world, i);
         if (world.task[i].place == DEAD)
             enter(&world, i);
     }
     int patience = 200000;
-    while (!all_work_together(&world) && patience-- > 0)
-        happen(&world);
+    while (!all_train_together(&world) && patience-- > 0)
+        do_random_step(&world);
     if (patience <= 0)
         describe(&world);
     if (patience <= 0)
@@ -457,7 +457,7 @@ static void tasks_on_many_machines_form_one_group(void **state)
 }
 
 /* Used to find which tasks may continue when others are silent; sends nothing. */
-static void ignore(void *context, int task, const struct membership_message *message)
+static void ignore_message(void *context, int task, const struct membership_message *message)
 {
 }
 
@@ -466,13 +466,13 @@ static bool left_behind, accepted_members[TASKS_MAX];
 static uint64_t met_live = 1; /* `live` of the present tasks */
 static int start;             /* not 0: no task has a state, and this many may start */
 
-static const char *obstacle(int self, const char *sights, bool near, int min)
+static const char *obstacle(int self, const char *presences, bool near, int min)
 {
     static const bool ALL[TASKS_MAX] = {true, true, true, true, true};
     uint64_t machines[TASKS_MAX] = {0};
     bool agreed[TASKS_MAX];
     memcpy(agreed, accepted_members, sizeof(agreed));
-    int tasks = (int)strlen(sights);
+    int tasks = (int)strlen(presences);
     for (int i = 0; i < tasks; i++)
         machines[i] = near ? 7 : (uint64_t)i + 10;
     const struct membership_options options = {.tasks = tasks,
@@ -485,22 +485,22 @@ static const char *obstacle(int self, const char *sights, bool near, int min)
                                                .accepted_members = agreed,
                                                .machine = near ? 7 : (uint64_t)self + 10,
                                                .machines = machines,
-                                               .send = ignore};
+                                               .send = ignore_message};
     struct membership *m = membership_new(&options);
     for (int i = 0; i < tasks; i++)
         membership_set_presence(m, i,
-                                sights[i] == 'p'   ? MEMBERSHIP_PRESENT
-                                : sights[i] == 'g' ? MEMBERSHIP_GONE
-                                : sights[i] == 's' ? MEMBERSHIP_SILENT
-                                                   : MEMBERSHIP_UNKNOWN);
+                                presences[i] == 'p'   ? MEMBERSHIP_PRESENT
+                                : presences[i] == 'g' ? MEMBERSHIP_GONE
+                                : presences[i] == 's' ? MEMBERSHIP_SILENT
+                                                      : MEMBERSHIP_UNKNOWN);
     uint8_t view[TASKS_MAX];
     for (int i = 0; i < tasks; i++)
         view[i] =
-            sights[i] == 'p' ? MEMBERSHIP_PRESENT | MEMBERSHIP_PREVIOUS_MEMBER : MEMBERSHIP_GONE;
+            presences[i] == 'p' ? MEMBERSHIP_PRESENT | MEMBERSHIP_PREVIOUS_MEMBER : MEMBERSHIP_GONE;
     const struct membership_message here = {
         .kind = MEMBERSHIP_VIEW, .live = start ? 0 : met_live, .machine = 99, .tasks = view};
     for (int i = 0; i < tasks; i++)
-        if (i != self && sights[i] == 'p')
+        if (i != self && presences[i] == 'p')
             membership_receive(m, i, &here);
     const char *text = membership_obstacle(m);
     membership_free(m);

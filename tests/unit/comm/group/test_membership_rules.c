@@ -25,7 +25,7 @@ static void note(void *context, int task, const struct membership_message *messa
     sent_generation[task] = message->generation;
 }
 
-static struct membership *task(int self, uint64_t live)
+static struct membership *make_task(int self, uint64_t live)
 {
     static const bool ALL[TASKS] = {true, true, true};
     memset(sent, 0, sizeof(sent));
@@ -45,8 +45,8 @@ static struct membership *task(int self, uint64_t live)
     return membership_new(&options);
 }
 
-static void hear(struct membership *m, int from, enum membership_kind kind, uint64_t generation,
-                 uint64_t live, const uint8_t view[TASKS])
+static void receive_message(struct membership *m, int from, enum membership_kind kind,
+                            uint64_t generation, uint64_t live, const uint8_t view[TASKS])
 {
     uint8_t tasks[TASKS] = {0};
     if (view)
@@ -62,30 +62,30 @@ static void hear(struct membership *m, int from, enum membership_kind kind, uint
 static void a_task_that_accepted_is_bound_until_its_leader_releases_it(void **state)
 {
     static const uint8_t TWO[] = {G, P, P}, THREE[] = {P, P, P};
-    struct membership *m = task(2, 0);
+    struct membership *m = make_task(2, 0);
     membership_set_presence(m, 0, MEMBERSHIP_GONE);
     membership_set_presence(m, 1, MEMBERSHIP_PRESENT);
-    hear(m, 1, MEMBERSHIP_PROPOSE, 100, 0, TWO);
+    receive_message(m, 1, MEMBERSHIP_PROPOSE, 100, 0, TWO);
     assert_int_equal(sent[1], MEMBERSHIP_ACCEPT);
     assert_int_equal(sent_generation[1], 100);
     /* The accepted proposal counts from now on. */
     assert_true(!accepted_members[0] && accepted_members[1] && accepted_members[2]);
     membership_set_presence(m, 0, MEMBERSHIP_PRESENT);
-    hear(m, 0, MEMBERSHIP_PROPOSE, 200, 0, THREE);
+    receive_message(m, 0, MEMBERSHIP_PROPOSE, 200, 0, THREE);
     assert_int_not_equal(sent[0], MEMBERSHIP_ACCEPT);
     /* The leader sends its view, and so withdraws its proposal. */
-    hear(m, 1, MEMBERSHIP_VIEW, 200, 0, THREE);
-    hear(m, 1, MEMBERSHIP_COMMIT, 100, 0, NULL);
+    receive_message(m, 1, MEMBERSHIP_VIEW, 200, 0, THREE);
+    receive_message(m, 1, MEMBERSHIP_COMMIT, 100, 0, NULL);
     const bool *list;
     assert_int_equal(membership_decided(m, &list), 0);
-    hear(m, 0, MEMBERSHIP_PROPOSE, 200, 0, THREE);
+    receive_message(m, 0, MEMBERSHIP_PROPOSE, 200, 0, THREE);
     assert_int_equal(sent[0], MEMBERSHIP_ACCEPT);
     assert_true(accepted_members[0]);
-    hear(m, 1, MEMBERSHIP_COMMIT, 200, 0, NULL); /* not from its leader */
+    receive_message(m, 1, MEMBERSHIP_COMMIT, 200, 0, NULL); /* not from its leader */
     assert_int_equal(membership_decided(m, &list), 0);
-    hear(m, 0, MEMBERSHIP_COMMIT, 199, 0, NULL); /* of an earlier proposal */
+    receive_message(m, 0, MEMBERSHIP_COMMIT, 199, 0, NULL); /* of an earlier proposal */
     assert_int_equal(membership_decided(m, &list), 0);
-    hear(m, 0, MEMBERSHIP_COMMIT, 200, 0, NULL);
+    receive_message(m, 0, MEMBERSHIP_COMMIT, 200, 0, NULL);
     assert_int_equal(membership_decided(m, &list), 200);
     membership_free(m);
 }
@@ -93,11 +93,11 @@ static void a_task_that_accepted_is_bound_until_its_leader_releases_it(void **st
 static void a_lost_leader_releases_its_proposal(void **state)
 {
     static const uint8_t TWO[] = {G, P, P};
-    struct membership *m = task(2, 0);
+    struct membership *m = make_task(2, 0);
     const bool *list;
     membership_set_presence(m, 0, MEMBERSHIP_GONE);
     membership_set_presence(m, 1, MEMBERSHIP_PRESENT);
-    hear(m, 1, MEMBERSHIP_PROPOSE, 100, 0, TWO);
+    receive_message(m, 1, MEMBERSHIP_PROPOSE, 100, 0, TWO);
     assert_int_equal(membership_decided(m, &list), 0);
     membership_set_presence(m, 1, MEMBERSHIP_GONE); /* the task is alone now, which is enough */
     assert_int_not_equal(membership_decided(m, &list), 0);
@@ -108,29 +108,29 @@ static void a_lost_leader_releases_its_proposal(void **state)
 static void a_leader_proposes_when_all_views_agree(void **state)
 {
     static const uint8_t ALL[] = {P, P, P}, LESS[] = {P, MEMBERSHIP_UNKNOWN, P};
-    struct membership *m = task(0, 0);
+    struct membership *m = make_task(0, 0);
     membership_set_presence(m, 1, MEMBERSHIP_PRESENT);
     membership_set_presence(m, 2, MEMBERSHIP_PRESENT);
-    hear(m, 1, MEMBERSHIP_VIEW, 0, 0, ALL);
+    receive_message(m, 1, MEMBERSHIP_VIEW, 0, 0, ALL);
     assert_int_not_equal(sent[1], MEMBERSHIP_PROPOSE); /* the view of task 2 has not arrived */
-    hear(m, 2, MEMBERSHIP_VIEW, 0, 0, LESS);
+    receive_message(m, 2, MEMBERSHIP_VIEW, 0, 0, LESS);
     assert_int_not_equal(sent[1], MEMBERSHIP_PROPOSE);
-    hear(m, 2, MEMBERSHIP_VIEW, 0, 0, ALL);
+    receive_message(m, 2, MEMBERSHIP_VIEW, 0, 0, ALL);
     assert_int_equal(sent[1], MEMBERSHIP_PROPOSE);
     assert_int_equal(sent[2], MEMBERSHIP_PROPOSE);
     assert_true(accepted_members[0] && accepted_members[1] && accepted_members[2]);
     /* After its restart, task 2 has not sent a view. */
     membership_set_presence(m, 2, MEMBERSHIP_GONE);
     membership_set_presence(m, 2, MEMBERSHIP_PRESENT);
-    hear(m, 1, MEMBERSHIP_VIEW, 0, 0, LESS);
-    hear(m, 1, MEMBERSHIP_VIEW, 0, 0, ALL);
+    receive_message(m, 1, MEMBERSHIP_VIEW, 0, 0, LESS);
+    receive_message(m, 1, MEMBERSHIP_VIEW, 0, 0, ALL);
     assert_int_not_equal(sent[1], MEMBERSHIP_PROPOSE);
-    hear(m, 2, MEMBERSHIP_VIEW, 0, 0, ALL);
+    receive_message(m, 2, MEMBERSHIP_VIEW, 0, 0, ALL);
     assert_int_equal(sent[1], MEMBERSHIP_PROPOSE);
     const bool *list;
-    hear(m, 1, MEMBERSHIP_ACCEPT, sent_generation[1], 0, NULL);
+    receive_message(m, 1, MEMBERSHIP_ACCEPT, sent_generation[1], 0, NULL);
     assert_int_equal(membership_decided(m, &list), 0);
-    hear(m, 2, MEMBERSHIP_ACCEPT, sent_generation[2], 0, NULL);
+    receive_message(m, 2, MEMBERSHIP_ACCEPT, sent_generation[2], 0, NULL);
     assert_int_not_equal(membership_decided(m, &list), 0);
     membership_free(m);
 }
@@ -142,20 +142,20 @@ static void two_tasks_that_were_left_behind_are_no_majority(void **state)
 {
     static const uint8_t BEHIND[] = {P | M, P, MEMBERSHIP_SILENT | M},
                          AT_WORK[] = {P | M, P | M, MEMBERSHIP_SILENT | M};
-    struct membership *m = task(0, 7);
+    struct membership *m = make_task(0, 7);
     membership_set_presence(m, 1, MEMBERSHIP_SILENT);
     assert_false(membership_left_behind(m));
     membership_set_presence(m, 2, MEMBERSHIP_SILENT);
     assert_true(membership_left_behind(m));
     membership_set_presence(m, 1, MEMBERSHIP_PRESENT);
-    hear(m, 1, MEMBERSHIP_VIEW, 0, 7, BEHIND);
+    receive_message(m, 1, MEMBERSHIP_VIEW, 0, 7, BEHIND);
     assert_non_null(membership_obstacle(m));
-    hear(m, 1, MEMBERSHIP_VIEW, 0, 7, AT_WORK);
+    receive_message(m, 1, MEMBERSHIP_VIEW, 0, 7, AT_WORK);
     assert_null(membership_obstacle(m));
     assert_int_equal(sent[1], MEMBERSHIP_PROPOSE);
     membership_free(m);
 
-    m = task(0, 7);
+    m = make_task(0, 7);
     membership_note_absence(m);
     assert_true(membership_left_behind(m));
     membership_free(m);

@@ -17,7 +17,7 @@
 
 enum { SIZE = 2, CROWD = 300, NOW = 1000 };
 
-static int knock(const struct peer_listener *peer_listener)
+static int connect_peer(const struct peer_listener *peer_listener)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
                                   .sin_port = htons((uint16_t)socket_local_port(peer_listener->fd)),
@@ -28,7 +28,7 @@ static int knock(const struct peer_listener *peer_listener)
 }
 
 /* Waits until the connection has reached the listener, since the kernel may take a moment. */
-static void wait_for_knock(const struct peer_listener *peer_listener)
+static void wait_for_connection(const struct peer_listener *peer_listener)
 {
     struct pollfd ready = {.fd = peer_listener->fd, .events = POLLIN};
     assert_int_equal(poll(&ready, 1, -1), 1);
@@ -46,8 +46,8 @@ static void the_oldest_silent_peers_are_dropped_for_new_ones(void **state)
     assert_int_equal(peer_listener_open(&peer_listener, &self, SIZE, &err), 0);
     for (int i = 0; i < CROWD; i++) {
         assert_true(peer_listener_has_room(&peer_listener, SIZE));
-        fds[i] = knock(&peer_listener);
-        wait_for_knock(&peer_listener);
+        fds[i] = connect_peer(&peer_listener);
+        wait_for_connection(&peer_listener);
         peer_listener_accept(&peer_listener, &peer_listener.identity, NOW);
     }
     int stay = (int)peer_listener.pending_peers.count;

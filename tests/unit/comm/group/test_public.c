@@ -76,7 +76,7 @@ static void sum_together(const struct members *members, int rank)
     }
 }
 
-static void processes_sum_together(void **state)
+static void processes_sum_their_values(void **state)
 {
     struct members members;
     members_init(&members, 2);
@@ -87,7 +87,7 @@ static void processes_sum_together(void **state)
 /* One of three processes dies without a goodbye. The other two form a group again, sum in the same
  * memory, and the process that is ahead sends its state to the other. A death is detected at once.
  * A process that is merely not scheduled is waited for. */
-static void goes_on(const struct members *members, int rank)
+static void continue_without_one(const struct members *members, int rank)
 {
     const struct ty_comm_options options = {
         .secret = "of the test", .min_members = 2, .peer_timeout_ms = 60000};
@@ -127,11 +127,11 @@ static void the_remaining_processes_continue(void **state)
 {
     struct members members;
     members_init(&members, 3);
-    members_start_all(&members, goes_on);
+    members_start_all(&members, continue_without_one);
     assert_int_equal(members_wait(&members), 0);
 }
 
-static void errors_have_a_code_and_a_sentence(void **state)
+static void errors_have_a_code_and_a_message(void **state)
 {
     struct ty_tf_config *config = NULL;
     struct ty_error error = {0};
@@ -143,7 +143,7 @@ static void errors_have_a_code_and_a_sentence(void **state)
     assert_int_equal(ty_tf_config_parse("[", &config, NULL), -TY_ERROR_INVALID);
 }
 
-static void a_group_refuses_what_it_cannot_do(void **state)
+static void a_group_rejects_unsupported_calls(void **state)
 {
     struct ty_tf_config *config = NULL;
     struct ty_comm *comm = NULL;
@@ -160,7 +160,7 @@ static void a_group_refuses_what_it_cannot_do(void **state)
     ty_tf_config_free(config);
 }
 
-static void parameters_alone_need_no_server(void **state)
+static void parameters_of_one_process_need_no_server(void **state)
 {
     struct ty_tf_config *config = NULL;
     struct ty_ps *ps = NULL;
@@ -197,11 +197,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_alone_needs_no_network),
-        cmocka_unit_test(processes_sum_together),
+        cmocka_unit_test(processes_sum_their_values),
         cmocka_unit_test(the_remaining_processes_continue),
-        cmocka_unit_test(errors_have_a_code_and_a_sentence),
-        cmocka_unit_test(a_group_refuses_what_it_cannot_do),
-        cmocka_unit_test(parameters_alone_need_no_server),
+        cmocka_unit_test(errors_have_a_code_and_a_message),
+        cmocka_unit_test(a_group_rejects_unsupported_calls),
+        cmocka_unit_test(parameters_of_one_process_need_no_server),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

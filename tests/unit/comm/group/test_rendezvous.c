@@ -37,10 +37,10 @@ static void note(void *context, const char *line)
         lines->on_line(line);
 }
 
-static void note_waiting(void *context, const char *whom)
+static void note_waiting(void *context, const char *task)
 {
     struct lines *lines = context;
-    snprintf(lines->waiting, sizeof(lines->waiting), "%s", whom ? whom : "nobody");
+    snprintf(lines->waiting, sizeof(lines->waiting), "%s", task ? task : "nobody");
 }
 
 static int open_group(const struct members *members, int rank, struct comm_options *options,
@@ -76,7 +76,7 @@ static struct {
     const char *begin, *end;
 } awaited[2];
 
-static void stop_when_all_is_said(const char *line)
+static void stop_when_all_lines_are_reported(const char *line)
 {
     bool all = true;
     for (size_t i = 0; i < ARRAY_SIZE(awaited); i++) {
@@ -101,7 +101,7 @@ static void a_missing_member_is_named_in_reports(void **state)
     awaited[1].begin = absent;
     awaited[1].end = " s: has not connected yet";
     told_to_stop = 0;
-    struct lines lines = {.on_line = stop_when_all_is_said};
+    struct lines lines = {.on_line = stop_when_all_lines_are_reported};
     struct comm_options options = {.stop = &told_to_stop};
     struct err err = ERR_INIT;
     assert_int_equal(open_group(&members, 0, &options, &lines, &err), -ERR_CANCELED);
@@ -140,7 +140,7 @@ static void a_name_that_does_not_resolve_is_reported(void **state)
     awaited[0].end = " s: name does not resolve yet";
     awaited[1].begin = NULL;
     told_to_stop = 0;
-    struct lines lines = {.on_line = stop_when_all_is_said};
+    struct lines lines = {.on_line = stop_when_all_lines_are_reported};
     options.stop = &told_to_stop;
     options.report = note;
     options.context = &lines;
@@ -151,8 +151,8 @@ static void a_name_that_does_not_resolve_is_reported(void **state)
 }
 
 /* Two of six tasks run, one is refused, and the names of three do not exist (yet). */
-static int begin_with_two(const struct members *members, int rank, struct lines *lines,
-                          struct err *err)
+static int open_with_two(const struct members *members, int rank, struct lines *lines,
+                         struct err *err)
 {
     char text[512];
     snprintf(text, sizeof(text),
@@ -176,24 +176,24 @@ static int begin_with_two(const struct members *members, int rank, struct lines 
     return result;
 }
 
-static void one_of_two(const struct members *members, int rank)
+static void be_one_of_two(const struct members *members, int rank)
 {
     struct lines lines = {0};
     struct err err = ERR_INIT;
-    CHECK_OK(begin_with_two(members, rank, &lines, &err), &err);
+    CHECK_OK(open_with_two(members, rank, &lines, &err), &err);
 }
 
-static void few_tasks_start_if_they_are_enough(void **state)
+static void a_minimum_of_tasks_starts_without_the_others(void **state)
 {
     struct members members;
     told_to_stop = 0;
     members_init(&members, 3);
-    members_start(&members, 0, one_of_two);
-    members_start(&members, 1, one_of_two);
+    members_start(&members, 0, be_one_of_two);
+    members_start(&members, 1, be_one_of_two);
     assert_int_equal(members_wait(&members), 0);
 }
 
-static void too_few_tasks_report_it(void **state)
+static void too_few_tasks_are_reported(void **state)
 {
     struct members members;
     members_init(&members, 3);
@@ -201,9 +201,9 @@ static void too_few_tasks_report_it(void **state)
     awaited[0].end = " and none of them has a training state";
     awaited[1].begin = NULL;
     told_to_stop = 0;
-    struct lines lines = {.on_line = stop_when_all_is_said};
+    struct lines lines = {.on_line = stop_when_all_lines_are_reported};
     struct err err = ERR_INIT;
-    assert_int_equal(begin_with_two(&members, 0, &lines, &err), -ERR_CANCELED);
+    assert_int_equal(open_with_two(&members, 0, &lines, &err), -ERR_CANCELED);
 }
 
 static void stop_waiting(const char *line)
@@ -212,7 +212,7 @@ static void stop_waiting(const char *line)
         told_to_stop = 1;
 }
 
-static void the_wait_ends_when_told_to_stop(void **state)
+static void a_stop_request_ends_the_wait(void **state)
 {
     for (int min = 0; min < 2; min++) { /* for a group of all tasks, and for an elastic one */
         struct members members;
@@ -226,18 +226,18 @@ static void the_wait_ends_when_told_to_stop(void **state)
     }
 }
 
-static void joins_and_goes(const struct members *members, int rank)
+static void join_and_leave(const struct members *members, int rank)
 {
     struct comm_options options = {.min_members = 2};
     struct err err = ERR_INIT;
     (void)open_group(members, rank, &options, NULL, &err);
 }
 
-static void a_group_that_cannot_form_again_says_why(void **state)
+static void a_group_that_cannot_form_again_reports_why(void **state)
 {
     struct members members;
     members_init(&members, 2);
-    members_start(&members, 1, joins_and_goes);
+    members_start(&members, 1, join_and_leave);
     struct ty_tf_config *config = members_config(&members, true, 0);
     struct comm_options options = members_options(config);
     told_to_stop = 0;
@@ -264,7 +264,7 @@ static void a_group_that_cannot_form_again_says_why(void **state)
 static pid_t late_child;
 static struct members *late_members;
 
-static void late_member(const struct members *members, int rank)
+static void join_late(const struct members *members, int rank)
 {
     struct comm_options options = {0};
     struct err err = ERR_INIT;
@@ -274,7 +274,7 @@ static void late_member(const struct members *members, int rank)
 static void start_late(const char *line)
 {
     if (!late_child && strstr(line, "waiting for worker 0")) {
-        members_start(late_members, 1, late_member);
+        members_start(late_members, 1, join_late);
         late_child = late_members->children[1];
     }
 }
@@ -293,15 +293,15 @@ static void a_late_member_is_waited_for(void **state)
 }
 
 /* Worker 0 dies while all still wait for worker 1, and restarts. */
-static void comes_back(const char *line)
+static void restart_member(const char *line)
 {
     struct members *members = late_members;
     if (late_child || !strstr(line, "waiting for worker 1") || strstr(line, "worker 0"))
         return;
     kill(members->children[1], SIGKILL);
     waitpid(members->children[1], NULL, 0);
-    members_start(members, 1, late_member);
-    members_start(members, 2, late_member);
+    members_start(members, 1, join_late);
+    members_start(members, 2, join_late);
     late_child = members->children[1];
 }
 
@@ -311,8 +311,8 @@ static void a_member_may_restart_before_all_are_connected(void **state)
     members_init(&members, 3);
     late_members = &members;
     late_child = 0;
-    members_start(&members, 1, late_member);
-    struct lines lines = {.on_line = comes_back};
+    members_start(&members, 1, join_late);
+    struct lines lines = {.on_line = restart_member};
     struct comm_options options = {0};
     struct err err = ERR_INIT;
     if (open_group(&members, 0, &options, &lines, &err) < 0)
@@ -336,17 +336,17 @@ static atomic_uint *said; /* shared by both processes */
 static unsigned own_bit;
 static const char *own_reason;
 
-static void stop_when_both_have_said(const char *line)
+static void stop_when_both_have_reported(const char *line)
 {
     if (strstr(line, own_reason))
         atomic_fetch_or(said, own_bit);
     told_to_stop = atomic_load(said) == 3;
 }
 
-static int meet_in_vain(const struct members *members, int rank, struct comm_options *options,
-                        const char *reason)
+static int expect_rejection(const struct members *members, int rank, struct comm_options *options,
+                            const char *reason)
 {
-    struct lines lines = {.on_line = stop_when_both_have_said};
+    struct lines lines = {.on_line = stop_when_both_have_reported};
     struct err err = ERR_INIT;
     own_bit = 1u << rank;
     own_reason = reason;
@@ -362,14 +362,15 @@ static int meet_in_vain(const struct members *members, int rank, struct comm_opt
 static void wrong_secret(const struct members *members, int rank)
 {
     struct comm_options options = {.secret = rank == 1 ? "of another test" : NULL};
-    int result = meet_in_vain(members, rank, &options, "it does not know this task's job secret");
+    int result =
+        expect_rejection(members, rank, &options, "it does not know this task's job secret");
     CHECK(result == -ERR_FORBIDDEN || result == -ERR_CANCELED);
 }
 
 static void wrong_channels(const struct members *members, int rank)
 {
     struct comm_options options = {.channels = rank == 1 ? 2 : 1};
-    int result = meet_in_vain(members, rank, &options, "it uses another number of channels");
+    int result = expect_rejection(members, rank, &options, "it uses another number of channels");
     CHECK(result == -ERR_FORBIDDEN || result == -ERR_CANCELED);
 }
 
@@ -384,10 +385,10 @@ static void wrong_job(const struct members *members, int rank)
         other.size = 3;
     other.ports[2] = members->ports[1] + 1;
     struct comm_options options = {0};
-    CHECK(meet_in_vain(&other, rank, &options, REASONS[rank]) == -ERR_CANCELED);
+    CHECK(expect_rejection(&other, rank, &options, REASONS[rank]) == -ERR_CANCELED);
 }
 
-static void wrong_members_are_refused_with_the_reason(void **state)
+static void wrong_members_are_rejected_with_the_reason(void **state)
 {
     static void (*const MEMBERS[])(const struct members *, int) = {wrong_shape, wrong_secret,
                                                                    wrong_channels, wrong_job};
@@ -415,7 +416,7 @@ static int connect_to(int port)
     return fd;
 }
 
-static void strangers(const struct members *members, int rank)
+static void send_unknown_bytes(const struct members *members, int rank)
 {
     uint8_t hello[WIRE_HELLO_SIZE], answer[WIRE_WELCOME_SIZE];
     wire_hello_encode(&(struct wire_hello){.rank = 1, .size = 2, .channels = 1}, hello);
@@ -439,21 +440,21 @@ static void strangers(const struct members *members, int rank)
     CHECK_OK(open_group(members, rank, &options, NULL, &err), &err);
 }
 
-static void start_strangers(const char *line)
+static void start_unknown_peers(const char *line)
 {
     if (!late_child && strstr(line, "waiting for worker 0")) {
-        members_start(late_members, 1, strangers);
+        members_start(late_members, 1, send_unknown_bytes);
         late_child = late_members->children[1];
     }
 }
 
-static void unknown_peers_do_not_disturb(void **state)
+static void unknown_peers_do_not_disturb_a_rendezvous(void **state)
 {
     struct members members;
     members_init(&members, 2);
     late_members = &members;
     late_child = 0;
-    struct lines lines = {.on_line = start_strangers};
+    struct lines lines = {.on_line = start_unknown_peers};
     struct comm_options options = {0};
     struct err err = ERR_INIT;
     if (open_group(&members, 0, &options, &lines, &err) < 0)
@@ -466,7 +467,7 @@ static void unknown_peers_do_not_disturb(void **state)
 static char gone_from[64];
 
 /* Sends bytes and resets the connection before the member reads them. */
-static void knock_and_run(const char *line)
+static void send_and_reset(const char *line)
 {
     static const char request[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
     if (strstr(line, "refused a connection"))
@@ -488,7 +489,7 @@ static void a_refused_peer_that_disconnected_is_reported_by_address(void **state
     members_init(&members, 2);
     late_members = &members;
     told_to_stop = 0;
-    struct lines lines = {.on_line = knock_and_run};
+    struct lines lines = {.on_line = send_and_reset};
     struct comm_options options = {.stop = &told_to_stop};
     struct err err = ERR_INIT;
     assert_int_equal(open_group(&members, 0, &options, &lines, &err), -ERR_CANCELED);
@@ -498,7 +499,7 @@ static void a_refused_peer_that_disconnected_is_reported_by_address(void **state
 
 /* More connections than a listener accepts at once, all of them silent. test_peer_listener.c tests
  * which connections are dropped. */
-static void crowd(const struct members *members, int rank)
+static void open_silent_connections(const struct members *members, int rank)
 {
     enum { CROWD = 300 };
     for (int i = 0; i < CROWD; i++)
@@ -508,21 +509,21 @@ static void crowd(const struct members *members, int rank)
     CHECK_OK(open_group(members, rank, &options, NULL, &err), &err);
 }
 
-static void start_crowd(const char *line)
+static void start_silent_connections(const char *line)
 {
     if (!late_child && strstr(line, "waiting for worker 0")) {
-        members_start(late_members, 1, crowd);
+        members_start(late_members, 1, open_silent_connections);
         late_child = late_members->children[1];
     }
 }
 
-static void a_flood_of_silent_connections_keeps_no_member_out(void **state)
+static void silent_connections_do_not_keep_members_out(void **state)
 {
     struct members members;
     members_init(&members, 2);
     late_members = &members;
     late_child = 0;
-    struct lines lines = {.on_line = start_crowd};
+    struct lines lines = {.on_line = start_silent_connections};
     struct comm_options options = {0};
     struct err err = ERR_INIT;
     if (open_group(&members, 0, &options, &lines, &err) < 0)
@@ -531,7 +532,7 @@ static void a_flood_of_silent_connections_keeps_no_member_out(void **state)
 }
 
 /* Only the master has an address; it sends the others the addresses of all. */
-static void with_master(const struct members *members, int rank)
+static void join_master(const struct members *members, int rank)
 {
     char port[16], rank_text[16];
     snprintf(port, sizeof(port), "%d", members->ports[0]);
@@ -564,11 +565,11 @@ static void with_master(const struct members *members, int rank)
     ty_tf_config_free(config);
 }
 
-static void the_master_form_needs_one_address(void **state)
+static void the_master_form_needs_only_the_master_address(void **state)
 {
     struct members members;
     members_init(&members, 4);
-    members_start_all(&members, with_master);
+    members_start_all(&members, join_master);
     assert_int_equal(members_wait(&members), 0);
 }
 
@@ -585,7 +586,7 @@ static void a_port_in_use_is_reported(void **state)
     close(taken);
 }
 
-static void roles_that_cannot_take_part_are_refused(void **state)
+static void roles_without_training_are_rejected(void **state)
 {
     static const struct {
         const char *text, *says;
@@ -614,19 +615,19 @@ int main(void)
         cmocka_unit_test(a_missing_member_is_named_in_reports),
         cmocka_unit_test(a_missing_member_is_named_in_the_error),
         cmocka_unit_test(a_name_that_does_not_resolve_is_reported),
-        cmocka_unit_test(few_tasks_start_if_they_are_enough),
-        cmocka_unit_test(too_few_tasks_report_it),
-        cmocka_unit_test(the_wait_ends_when_told_to_stop),
-        cmocka_unit_test(a_group_that_cannot_form_again_says_why),
+        cmocka_unit_test(a_minimum_of_tasks_starts_without_the_others),
+        cmocka_unit_test(too_few_tasks_are_reported),
+        cmocka_unit_test(a_stop_request_ends_the_wait),
+        cmocka_unit_test(a_group_that_cannot_form_again_reports_why),
         cmocka_unit_test(a_late_member_is_waited_for),
         cmocka_unit_test(a_member_may_restart_before_all_are_connected),
-        cmocka_unit_test(wrong_members_are_refused_with_the_reason),
-        cmocka_unit_test(unknown_peers_do_not_disturb),
+        cmocka_unit_test(wrong_members_are_rejected_with_the_reason),
+        cmocka_unit_test(unknown_peers_do_not_disturb_a_rendezvous),
         cmocka_unit_test(a_refused_peer_that_disconnected_is_reported_by_address),
-        cmocka_unit_test(a_flood_of_silent_connections_keeps_no_member_out),
-        cmocka_unit_test(the_master_form_needs_one_address),
+        cmocka_unit_test(silent_connections_do_not_keep_members_out),
+        cmocka_unit_test(the_master_form_needs_only_the_master_address),
         cmocka_unit_test(a_port_in_use_is_reported),
-        cmocka_unit_test(roles_that_cannot_take_part_are_refused),
+        cmocka_unit_test(roles_without_training_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

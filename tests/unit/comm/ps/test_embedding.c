@@ -163,7 +163,7 @@ static void adagrad_matches_the_plain_map(void **state)
 }
 
 /* Enough rows that segments split and the directory doubles several times. */
-static void grows_through_splits(void **state)
+static void the_table_grows_by_splits(void **state)
 {
     enum { ROWS = 700000, STEP = 1000 };
     const struct ps_table shape = {.dimensions = 1, .update = {.rule = PS_SGD}};
@@ -192,7 +192,7 @@ static void grows_through_splits(void **state)
     assert_true(rows[0] == 0);
 }
 
-static void a_row_that_was_never_pushed_takes_no_memory(void **state)
+static void a_row_that_is_only_pulled_takes_no_memory(void **state)
 {
     const struct ps_table shape = {.dimensions = 8, .range = 0.5f, .seed = 3};
     _cleanup_(cleanup_embedding_table) struct embedding_table *table =
@@ -215,7 +215,7 @@ static void a_row_that_was_never_pushed_takes_no_memory(void **state)
 }
 
 /* Compares bits, because snapshots and workers on other machines rely on them. */
-static void first_values_are_the_same_everywhere(void **state)
+static void initial_values_are_the_same_everywhere(void **state)
 {
     float values[3];
     embedding_init_uniform(1, -1, 1, values, 3);
@@ -233,7 +233,7 @@ static void first_values_are_the_same_everywhere(void **state)
             fail_msg("value %d is %a", i, (double)values[i]);
 }
 
-static void a_full_table_refuses_new_rows_only(void **state)
+static void a_full_table_rejects_only_new_rows(void **state)
 {
     enum { ROWS = 100000 };
     const struct ps_table shape = {.dimensions = 32, .update = {.rule = PS_SGD}};
@@ -261,10 +261,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sgd_matches_the_plain_map),
         cmocka_unit_test(adagrad_matches_the_plain_map),
-        cmocka_unit_test(grows_through_splits),
-        cmocka_unit_test(a_row_that_was_never_pushed_takes_no_memory),
-        cmocka_unit_test(first_values_are_the_same_everywhere),
-        cmocka_unit_test(a_full_table_refuses_new_rows_only),
+        cmocka_unit_test(the_table_grows_by_splits),
+        cmocka_unit_test(a_row_that_is_only_pulled_takes_no_memory),
+        cmocka_unit_test(initial_values_are_the_same_everywhere),
+        cmocka_unit_test(a_full_table_rejects_only_new_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,7 +61,7 @@ static void note(void *context, int64_t id, const float *row)
     *found = (struct found){.count = found->count + 1, .id = id, .first = row[0]};
 }
 
-static void rows_are_added_up_and_applied_once(void **state)
+static void gradients_of_a_row_are_summed_and_applied_once(void **state)
 {
     _cleanup_(cleanup_ps_client) struct ps_client *client = open_local();
     struct err err = ERR_INIT;
@@ -93,7 +93,7 @@ static void rows_are_added_up_and_applied_once(void **state)
 }
 
 /* A client that takes over the variables of another client continues in the same way. */
-static void variables_are_taken_with_their_state_and_put_back(void **state)
+static void variables_are_saved_and_restored_with_their_state(void **state)
 {
     _cleanup_(cleanup_ps_client) struct ps_client *one = open_local(), *two = open_local();
     const struct ps_update update = {.rule = PS_ADAGRAD, .accumulator = 0.5f};
@@ -129,7 +129,7 @@ static void variables_are_taken_with_their_state_and_put_back(void **state)
     assert_memory_equal(a, b, sizeof(a));
 }
 
-static void counts_are_kept(void **state)
+static void counts_are_summed(void **state)
 {
     _cleanup_(cleanup_ps_client) struct ps_client *client = open_local();
     struct err err = ERR_INIT;
@@ -143,7 +143,7 @@ static void counts_are_kept(void **state)
     assert_int_equal(ps_client_finish(client, &err), 0);
 }
 
-static void refuse(const char *text, const char *reason)
+static void expect_cluster_error(const char *text, const char *reason)
 {
     struct ty_tf_config *config = parse(text);
     const struct ps_options options = {.config = config};
@@ -154,17 +154,17 @@ static void refuse(const char *text, const char *reason)
     ty_tf_config_free(config);
 }
 
-static void clusters_that_cannot_train_are_refused(void **state)
+static void clusters_that_cannot_train_are_rejected(void **state)
 {
-    refuse("{\"cluster\":{\"worker\":[\"a:1\",\"b:1\"]},"
-           "\"task\":{\"type\":\"worker\",\"index\":0}}",
-           "2 workers and no ps");
-    refuse("{\"cluster\":{\"worker\":[\"a:1\"],\"ps\":[\"b:1\"]},"
-           "\"task\":{\"type\":\"ps\",\"index\":0}}",
-           "ps 0 does not train");
+    expect_cluster_error("{\"cluster\":{\"worker\":[\"a:1\",\"b:1\"]},"
+                         "\"task\":{\"type\":\"worker\",\"index\":0}}",
+                         "2 workers and no ps");
+    expect_cluster_error("{\"cluster\":{\"worker\":[\"a:1\"],\"ps\":[\"b:1\"]},"
+                         "\"task\":{\"type\":\"ps\",\"index\":0}}",
+                         "ps 0 does not train");
 }
 
-static void refuse_table(struct ps_client *client, struct ps_table table, const char *reason)
+static void expect_table_error(struct ps_client *client, struct ps_table table, const char *reason)
 {
     struct err err = ERR_INIT;
     int number = 77;
@@ -173,15 +173,16 @@ static void refuse_table(struct ps_client *client, struct ps_table table, const 
     assert_int_equal(number, 77);
 }
 
-static void impossible_tables_are_refused(void **state)
+static void invalid_tables_are_rejected(void **state)
 {
     _cleanup_(cleanup_ps_client) struct ps_client *client = open_local();
-    refuse_table(client, (struct ps_table){.dimensions = 0}, "between 1 and 1024");
-    refuse_table(client, (struct ps_table){.dimensions = 1025}, "between 1 and 1024");
-    refuse_table(client, (struct ps_table){.dimensions = 1, .range = -1}, "initial values is -1");
-    refuse_table(client, (struct ps_table){.dimensions = 1, .update = {.rule = PS_ADAGRAD}},
-                 "greater than 0");
-    refuse_table(client, (struct ps_table){.dimensions = 1, .update = {.rule = 7}}, "SGD");
+    expect_table_error(client, (struct ps_table){.dimensions = 0}, "between 1 and 1024");
+    expect_table_error(client, (struct ps_table){.dimensions = 1025}, "between 1 and 1024");
+    expect_table_error(client, (struct ps_table){.dimensions = 1, .range = -1},
+                       "initial values is -1");
+    expect_table_error(client, (struct ps_table){.dimensions = 1, .update = {.rule = PS_ADAGRAD}},
+                       "greater than 0");
+    expect_table_error(client, (struct ps_table){.dimensions = 1, .update = {.rule = 7}}, "SGD");
 }
 
 /* Each id appears once, grouped by server, and its place in the batch leads to it. */
@@ -228,7 +229,7 @@ static void strided_ids_spread_over_the_servers(void **state)
 
 /* The counts of a worker's earlier process stay. A total counts once, even if it is sent twice, or
  * again to a server that lost it. */
-static void counts_survive_restarts(void **state)
+static void counts_survive_restarts_of_a_worker(void **state)
 {
     _cleanup_(cleanup_ps_store) struct ps_store *store = ps_store_new(0);
     struct err err = ERR_INIT;
@@ -254,14 +255,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_dense_vector_is_pulled_and_pushed),
-        cmocka_unit_test(rows_are_added_up_and_applied_once),
-        cmocka_unit_test(variables_are_taken_with_their_state_and_put_back),
-        cmocka_unit_test(counts_are_kept),
-        cmocka_unit_test(clusters_that_cannot_train_are_refused),
-        cmocka_unit_test(impossible_tables_are_refused),
+        cmocka_unit_test(gradients_of_a_row_are_summed_and_applied_once),
+        cmocka_unit_test(variables_are_saved_and_restored_with_their_state),
+        cmocka_unit_test(counts_are_summed),
+        cmocka_unit_test(clusters_that_cannot_train_are_rejected),
+        cmocka_unit_test(invalid_tables_are_rejected),
         cmocka_unit_test(a_batch_groups_by_server),
         cmocka_unit_test(strided_ids_spread_over_the_servers),
-        cmocka_unit_test(counts_survive_restarts),
+        cmocka_unit_test(counts_survive_restarts_of_a_worker),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

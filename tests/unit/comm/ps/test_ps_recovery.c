@@ -79,7 +79,7 @@ static void a_killed_server_restores_its_snapshot(void **state)
     ps_members_remove_directory();
 }
 
-static void a_killed_server_without_snapshot_gets_the_values_seen_last(void **state)
+static void a_killed_server_without_snapshot_gets_last_seen_values(void **state)
 {
     kill_a_server();
 }
@@ -225,7 +225,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_killed_server_restores_its_snapshot),
-        cmocka_unit_test(a_killed_server_without_snapshot_gets_the_values_seen_last),
+        cmocka_unit_test(a_killed_server_without_snapshot_gets_last_seen_values),
         cmocka_unit_test(a_stopped_worker_waits_for_no_server),
         cmocka_unit_test(a_killed_worker_joins_again),
         cmocka_unit_test(a_stopped_run_continues),

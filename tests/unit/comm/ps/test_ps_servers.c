@@ -85,7 +85,7 @@ static void push_much(const struct members *members, int rank)
     ps_members_finish(client);
 }
 
-static void large_calls_go_in_several_messages(void **state)
+static void large_calls_are_sent_in_several_messages(void **state)
 {
     ps_members_run_all(1, 2, push_much);
 }
@@ -121,7 +121,7 @@ static void try_to_join(const struct members *members, int rank)
     ps_members_finish(client);
 }
 
-static void a_process_of_another_job_is_refused(void **state)
+static void a_process_of_another_job_is_rejected(void **state)
 {
     ps_members_run_all(1, 1, try_to_join);
 }
@@ -134,8 +134,8 @@ static void note_and_stop(void *context, const char *line)
         ps_run.stop = 1;
 }
 
-static int open_in_vain(const struct members *members, int rank, int64_t join_timeout_ms,
-                        struct err *err)
+static int open_without_server(const struct members *members, int rank, int64_t join_timeout_ms,
+                               struct err *err)
 {
     buf_init(&ps_run.lines, 1 << 20);
     struct ty_tf_config *config = ps_members_config_of(members, rank);
@@ -152,12 +152,12 @@ static int open_in_vain(const struct members *members, int rank, int64_t join_ti
     return result;
 }
 
-static void find_nobody(const struct members *members, int rank)
+static void expect_missing_server(const struct members *members, int rank)
 {
     struct err err = ERR_INIT;
-    CHECK(open_in_vain(members, rank, 0, &err) == -ERR_CANCELED);
+    CHECK(open_without_server(members, rank, 0, &err) == -ERR_CANCELED);
     err_clear(&err);
-    CHECK(open_in_vain(members, rank, 1000, &err) == -ERR_TIMEOUT);
+    CHECK(open_without_server(members, rank, 1000, &err) == -ERR_TIMEOUT);
     CHECK_TEXT(err.message, "2 of 2 tasks did not connect");
     CHECK_TEXT(err.message, "ps 1 (127.0.0.1:");
 }
@@ -168,7 +168,7 @@ static void a_missing_server_is_named(void **state)
     ps_run.workers = 1;
     ps_run.servers = 2;
     members_init(&members, 3);
-    members_start(&members, 0, find_nobody);
+    members_start(&members, 0, expect_missing_server);
     assert_int_equal(members_wait(&members), 0);
 }
 
@@ -176,8 +176,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pushes_of_all_workers_add_up),
-        cmocka_unit_test(large_calls_go_in_several_messages),
-        cmocka_unit_test(a_process_of_another_job_is_refused),
+        cmocka_unit_test(large_calls_are_sent_in_several_messages),
+        cmocka_unit_test(a_process_of_another_job_is_rejected),
         cmocka_unit_test(a_missing_server_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

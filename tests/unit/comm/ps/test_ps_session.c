@@ -160,7 +160,7 @@ static void a_message_may_come_in_pieces(void **state)
 
 /* An answer longer than a part and than the socket buffer, after another answer that is not sent
  * yet. */
-static void an_answer_in_parts_is_whole(void **state)
+static void an_answer_in_parts_is_complete(void **state)
 {
     struct pair pair;
     struct err err = ERR_INIT;
@@ -235,7 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_flood_is_not_read),
         cmocka_unit_test(a_message_may_come_in_pieces),
-        cmocka_unit_test(an_answer_in_parts_is_whole),
+        cmocka_unit_test(an_answer_in_parts_is_complete),
         cmocka_unit_test(a_request_that_must_wait_is_answered_later),
         cmocka_unit_test(an_invalid_message_ends_the_connection),
     };

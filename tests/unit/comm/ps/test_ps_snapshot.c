@@ -135,7 +135,7 @@ static void a_snapshot_is_read_back(void **state)
 }
 
 /* The child sees the variables at the fork; the server continues meanwhile. */
-static void a_child_writes_the_moment_of_the_fork(void **state)
+static void a_child_writes_the_values_at_the_fork(void **state)
 {
     _cleanup_(cleanup_ps_snapshot) struct ps_snapshot *snapshot = open_snapshot();
     _cleanup_(cleanup_ps_store) struct ps_store *store = make_store(2), *same = make_store(2),
@@ -202,7 +202,7 @@ static void the_previous_snapshot_replaces_a_damaged_one(void **state)
     assert_int_equal(ps_store_table_count(other), 0);
 }
 
-static void another_models_snapshot_is_refused(void **state)
+static void a_snapshot_of_another_model_is_rejected(void **state)
 {
     _cleanup_(cleanup_ps_snapshot) struct ps_snapshot *snapshot = open_snapshot();
     _cleanup_(cleanup_ps_store) struct ps_store *store = make_store(5), *other = ps_store_new(0);
@@ -266,10 +266,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_snapshot_is_read_back, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_child_writes_the_moment_of_the_fork, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_child_writes_the_values_at_the_fork, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_previous_snapshot_replaces_a_damaged_one, set_up,
                                         tear_down),
-        cmocka_unit_test_setup_teardown(another_models_snapshot_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_snapshot_of_another_model_is_rejected, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_damage_is_detected, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_failed_write_is_reported, set_up, tear_down),
     };

@@ -110,7 +110,7 @@ static void a_server_ends_when_no_worker_connects(void **state)
     assert_non_null(strstr(err.message, "no worker connected within 0.1 s: worker 0 (127.0.0.1:"));
 }
 
-static void tell(void *context, const char *text)
+static void send_line(void *context, const char *text)
 {
     fprintf(context, "%s\n", text);
     fflush(context);
@@ -127,7 +127,7 @@ static void a_server_waits_for_missing_workers(void **state)
         {.role = TY_ROLE_PS, .host = "127.0.0.1", .port = members.ports[2]}};
     struct ty_tf_config config = {.tasks = three, .count = 3, .self = 2};
     const struct ps_server_options server = {
-        .config = &config, .secret = "secret", .report = tell, .report_ms = 10};
+        .config = &config, .secret = "secret", .report = send_line, .report_ms = 10};
     const struct ps_options options = {.config = &config, .secret = "secret"};
     struct ps_client *client = NULL;
     struct err err = ERR_INIT;

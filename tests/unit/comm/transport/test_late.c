@@ -30,7 +30,7 @@ struct seen {
     int64_t waited_ns[MEMBERS_MAX]; /* in this round */
 };
 
-static void tell_once(void *context, const char *line)
+static void report_wait_once(void *context, const char *line)
 {
     struct seen *seen = context;
     if (!seen->told && strstr(line, " has waited "))
@@ -66,7 +66,7 @@ static void call(struct comm_group *group, int rank, int size)
 }
 
 /* Whether the others waited longer for this member than for any other in this round. */
-static bool was_latest(const struct seen *seen, int rank)
+static bool is_waited_for_longest(const struct seen *seen, int rank)
 {
     for (int i = 0; i < MEMBERS_MAX; i++)
         if (i != rank && seen->waited_ns[i] >= seen->waited_ns[rank])
@@ -81,7 +81,7 @@ static void member(const struct members *members, int rank)
     struct ty_tf_config *config = members_config(members, false, rank);
     struct comm_options options = members_options(config);
     options.pretended_host = plan.hosts[rank];
-    options.report = tell_once;
+    options.report = report_wait_once;
     options.report_ms = SAY_MS;
     options.waited = note_waited;
     options.context = &seen;
@@ -94,7 +94,7 @@ static void member(const struct members *members, int rank)
             CHECK(read(plan.waits[0], bytes, 1) == 1);
         seen = (struct seen){.told = rank == plan.late};
         call(group, rank, members->size);
-        known += was_latest(&seen, plan.late);
+        known += is_waited_for_longest(&seen, plan.late);
         CHECK(seen.waited_ns[rank] == 0);
     }
     if (rank != plan.late && !(plan.leaders_only && rank % 2))

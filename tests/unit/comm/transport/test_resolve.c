@@ -18,7 +18,7 @@ static bool readable(const struct resolve *resolve, int timeout_ms)
     return poll(&wait, 1, timeout_ms) == 1;
 }
 
-static void an_address_is_its_own_answer(void **state)
+static void an_address_resolves_at_once(void **state)
 {
     static const char *const hosts[] = {"127.0.0.1", "::1"};
     for (size_t i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
@@ -38,7 +38,7 @@ static void an_address_is_its_own_answer(void **state)
     }
 }
 
-static void a_name_is_answered_later(void **state)
+static void a_name_resolves_later(void **state)
 {
     struct addrinfo *known = NULL;
     if (getaddrinfo("localhost", NULL, NULL, &known) != 0) {
@@ -60,8 +60,8 @@ static void a_name_is_answered_later(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_address_is_its_own_answer),
-        cmocka_unit_test(a_name_is_answered_later),
+        cmocka_unit_test(an_address_resolves_at_once),
+        cmocka_unit_test(a_name_resolves_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static struct wire_hello example(void)
     return hello;
 }
 
-static void a_hello_is_read_back(void **state)
+static void a_hello_round_trip(void **state)
 {
     struct wire_hello hello = example(), back;
     uint8_t bytes[WIRE_HELLO_SIZE], again[WIRE_HELLO_SIZE];
@@ -41,7 +41,7 @@ static void a_hello_is_read_back(void **state)
     assert_memory_equal(again, bytes, sizeof(bytes));
 }
 
-static void a_wrong_hello_is_refused(void **state)
+static void a_wrong_hello_is_rejected(void **state)
 {
     struct wire_hello hello = example(), back;
     uint8_t bytes[WIRE_HELLO_SIZE];
@@ -60,7 +60,7 @@ static void a_wrong_hello_is_refused(void **state)
     assert_string_equal(err.message, "it does not speak trainyard's protocol");
 }
 
-static void another_version_is_recognised_whatever_follows(void **state)
+static void another_version_is_detected_whatever_follows(void **state)
 {
     uint8_t bytes[WIRE_HELLO_SIZE] = {0};
     struct wire_hello hello = example(), back;
@@ -262,9 +262,9 @@ static void variables_of_parameter_servers_have_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_hello_is_read_back),
-        cmocka_unit_test(a_wrong_hello_is_refused),
-        cmocka_unit_test(another_version_is_recognised_whatever_follows),
+        cmocka_unit_test(a_hello_round_trip),
+        cmocka_unit_test(a_wrong_hello_is_rejected),
+        cmocka_unit_test(another_version_is_detected_whatever_follows),
         cmocka_unit_test(a_verdict_carries_addresses),
         cmocka_unit_test(a_proof_depends_on_everything),
         cmocka_unit_test(lanes_cover_a_stream_once),

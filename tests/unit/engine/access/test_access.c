@@ -196,7 +196,7 @@ static void test_paths(void **state)
     }
 }
 
-static void test_words(void **state)
+static void test_messages(void **state)
 {
     const struct access_policy rules = policy();
     struct access_question question = {.verb = "list",
@@ -233,7 +233,7 @@ static void test_words(void **state)
 }
 
 /* Which rules each user may grant in namespace a. */
-static void test_cover(void **state)
+static void test_grantable_rules(void **state)
 {
     const struct access_policy rules = policy();
     static const struct {
@@ -291,8 +291,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_resources, setup, teardown),
         cmocka_unit_test_setup_teardown(test_paths, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_words, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_cover, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_messages, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_grantable_rules, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static const char *token_of(struct api *api, const char *account, const char *sp
     return answer_at(api, &answer, "status.token");
 }
 
-static void let_read_pods(struct api *api)
+static void grant_pod_reading(struct api *api)
 {
     assert_int_equal(api_post(api, RBAC_IN "roles",
                               "{\"metadata\":{\"name\":\"pod-reader\"},\"rules\":[{\"verbs\":["
@@ -80,7 +80,7 @@ static void test_restart(void **state)
                      200);
     api_post(api, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"n\"}}");
 
-    api_start_anew(api, "another CA\n");
+    api_restart(api, "another CA\n");
     struct answer answer = api_get(api, RBAC "clusterroles/view");
     assert_true(json_count(json_get(answer.json, "rules")) > 0);
     answer = api_get(api, RBAC "clusterroles/edit");
@@ -141,7 +141,7 @@ static void test_allowed_and_refused(void **state)
                         "forbidden: User \"system:serviceaccount:default:default\" cannot get path "
                         "\"/metrics\"");
 
-    let_read_pods(api);
+    grant_pod_reading(api);
     assert_int_equal(api_call_as(api, token, "GET", DEFAULT "pods", NULL).status, 200);
     assert_int_equal(api_call_as(api, token, "GET", "/api/v1/pods", NULL).status, 403);
     assert_int_equal(api_call_as(api, token, "GET", DEFAULT "pods/x", NULL).status, 404);
@@ -163,7 +163,7 @@ static void test_allowed_and_refused(void **state)
 }
 
 /* A list whose field selector allows one name is authorized like a request for that name. */
-static void test_names(void **state)
+static void test_requests_with_resource_names(void **state)
 {
     struct api *api = *state;
     const char *token = token_of(api, "default", "");
@@ -187,7 +187,7 @@ static void test_names(void **state)
 }
 
 /* A token becomes invalid when its account is deleted, or the pod that it is bound to. */
-static void test_end_of_tokens(void **state)
+static void test_invalidated_tokens(void **state)
 {
     struct api *api = *state;
     assert_int_equal(
@@ -251,7 +251,7 @@ static void test_token_request(void **state)
     assert_int_equal(api_call_as(api, token, "GET", "/api", NULL).status, 401);
 }
 
-static void test_can_i(void **state)
+static void test_access_reviews(void **state)
 {
     struct api *api = *state;
     const char *token = token_of(api, "default", "");
@@ -261,7 +261,7 @@ static void test_can_i(void **state)
     assert_string_equal(answer_at(api, &answer, "status.allowed"), "true");
     answer = api_call_as(api, token, "POST", SELF_CAN, list_pods);
     assert_string_equal(answer_at(api, &answer, "status.allowed"), "false");
-    let_read_pods(api);
+    grant_pod_reading(api);
     answer = api_call_as(api, token, "POST", SELF_CAN, list_pods);
     assert_string_equal(answer_at(api, &answer, "status.allowed"), "true");
     assert_string_equal(answer_at(api, &answer, "status.reason"),
@@ -283,7 +283,7 @@ static void test_escalation(void **state)
 {
     struct api *api = *state;
     const char *token = token_of(api, "default", "");
-    let_read_pods(api);
+    grant_pod_reading(api);
     api_post(api, RBAC_IN "rolebindings",
              "{\"metadata\":{\"name\":\"give\"},\"roleRef\":{\"kind\":\"Role\",\"name\":\"giver\"},"
              "\"subjects\":[{\"kind\":\"ServiceAccount\",\"name\":\"default\",\"namespace\":"
@@ -360,7 +360,7 @@ static void test_refused_objects(void **state)
         assert_int_equal(answer.status, 422);
         assert_string_equal(answer_message(&answer), rows[i].message);
     }
-    let_read_pods(api);
+    grant_pod_reading(api);
     struct answer answer =
         api_merge(api, RBAC_IN "rolebindings/read-pods", "{\"roleRef\":{\"name\":\"other\"}}");
     assert_string_equal(answer_message(&answer),
@@ -370,7 +370,7 @@ static void test_refused_objects(void **state)
     assert_int_equal(api_get(api, RBAC "clusterroles/system:discovery").status, 200);
 }
 
-/* ---- What a pod is given --------------------------------------------------------------------- */
+/* ---- Access of pods -------------------------------------------------------------------------- */
 
 #define TOKEN_PATH "/var/run/secrets/kubernetes.io/serviceaccount"
 
@@ -448,10 +448,10 @@ int main(void)
         cmocka_unit_test(test_restart),
         TEST(test_the_pipeline_runner),
         TEST(test_allowed_and_refused),
-        TEST(test_names),
-        TEST(test_end_of_tokens),
+        TEST(test_requests_with_resource_names),
+        TEST(test_invalidated_tokens),
         TEST(test_token_request),
-        TEST(test_can_i),
+        TEST(test_access_reviews),
         TEST(test_escalation),
         TEST(test_refused_objects),
         cmocka_unit_test(test_pod_access),

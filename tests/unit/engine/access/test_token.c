@@ -47,7 +47,7 @@ static const char *forge(struct arena *arena, const char *header, const char *pa
                         base64_encode_url(arena, signature, sizeof(signature)));
 }
 
-static const char *refusal(struct arena *arena, const char *token, int64_t now_s)
+static const char *error_of(struct arena *arena, const char *token, int64_t now_s)
 {
     struct token_claims claims;
     struct err err = ERR_INIT;
@@ -78,8 +78,8 @@ static void test_times(void **state)
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct token_claims claims = claims_of_builder();
     const char *token = make(arena, &claims);
-    assert_string_equal(refusal(arena, token, NOW_S + 600), "the token has expired");
-    assert_string_equal(refusal(arena, token, NOW_S - 3600), "the token is not valid yet");
+    assert_string_equal(error_of(arena, token, NOW_S + 600), "the token has expired");
+    assert_string_equal(error_of(arena, token, NOW_S - 3600), "the token is not valid yet");
 }
 
 static void test_audience(void **state)
@@ -89,14 +89,14 @@ static void test_audience(void **state)
     struct json *audiences = json_array(arena);
     json_append(audiences, json_string(arena, "vault"));
     claims.audiences = audiences;
-    assert_string_equal(refusal(arena, make(arena, &claims), NOW_S),
+    assert_string_equal(error_of(arena, make(arena, &claims), NOW_S),
                         "the token has another audience");
     json_append(audiences, json_string(arena, TOKEN_ISSUER));
     assert_int_equal(token_verify(arena, &SIGNER, make(arena, &claims), NOW_S, &back, NULL), 0);
 }
 
 /* A token with a changed letter, a missing part or an added part is rejected. */
-static void test_damage(void **state)
+static void test_damaged_tokens(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct token_claims claims = claims_of_builder();
@@ -105,20 +105,20 @@ static void test_damage(void **state)
     for (size_t i = 0; i < size; i++) {
         char *damaged = arena_strdup(arena, token);
         damaged[i] = damaged[i] == 'A' ? 'B' : 'A';
-        refusal(arena, damaged, NOW_S);
-        refusal(arena, arena_strndup(arena, token, i), NOW_S);
+        error_of(arena, damaged, NOW_S);
+        error_of(arena, arena_strndup(arena, token, i), NOW_S);
         arena_reset(arena);
         token = make(arena, &claims);
     }
     static const char *const tails[] = {"A", "=", ".", ".A", " ", "\n"};
     for (size_t i = 0; i < ARRAY_SIZE(tails); i++)
-        refusal(arena, arena_printf(arena, "%s%s", token, tails[i]), NOW_S);
+        error_of(arena, arena_printf(arena, "%s%s", token, tails[i]), NOW_S);
     static const char *const wholes[] = {"", ".", "..", "...", "a.b.c", "secret"};
     for (size_t i = 0; i < ARRAY_SIZE(wholes); i++)
-        refusal(arena, wholes[i], NOW_S);
+        error_of(arena, wholes[i], NOW_S);
 }
 
-static void test_forged(void **state)
+static void test_forged_tokens(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     static const char header[] = "{\"alg\":\"HS256\",\"typ\":\"JWT\"}";
@@ -132,13 +132,13 @@ static void test_forged(void **state)
         token_verify(arena, &SIGNER, forge(arena, header, payload), NOW_S, &claims, NULL), 0);
     /* Algorithm none, with and without a signature. */
     static const char none[] = "{\"alg\":\"none\"}";
-    assert_string_equal(refusal(arena, forge(arena, none, payload), NOW_S),
+    assert_string_equal(error_of(arena, forge(arena, none, payload), NOW_S),
                         "the token is signed with another algorithm");
     assert_string_equal(
-        refusal(arena,
-                arena_printf(arena, "%s.%s.", base64_encode_url(arena, none, strlen(none)),
-                             base64_encode_url(arena, payload, strlen(payload))),
-                NOW_S),
+        error_of(arena,
+                 arena_printf(arena, "%s.%s.", base64_encode_url(arena, none, strlen(none)),
+                              base64_encode_url(arena, payload, strlen(payload))),
+                 NOW_S),
         "the token was not signed by this cluster");
     static const struct {
         const char *what, *with, *reason;
@@ -160,7 +160,7 @@ static void test_forged(void **state)
         assert_non_null(at);
         const char *changed = arena_printf(arena, "%.*s%s%s", (int)(at - payload), payload,
                                            rows[i].with, at + strlen(rows[i].what));
-        assert_string_equal(refusal(arena, forge(arena, header, changed), NOW_S), rows[i].reason);
+        assert_string_equal(error_of(arena, forge(arena, header, changed), NOW_S), rows[i].reason);
     }
 }
 
@@ -180,15 +180,15 @@ static void test_size(void **state)
     assert_int_equal(token_verify(arena, &SIGNER, longest, NOW_S, &back, NULL), 0);
     assert_int_equal(token_make(arena, &SIGNER, &claims, &token, NULL), -ERR_TOO_LARGE);
     memset(name, 'h', TOKEN_MAX - 1);
-    assert_string_equal(refusal(arena, forge(arena, name, "{}"), NOW_S), "the token is too long");
+    assert_string_equal(error_of(arena, forge(arena, name, "{}"), NOW_S), "the token is too long");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_times),
-        cmocka_unit_test(test_audience),   cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_forged),     cmocka_unit_test(test_size),
+        cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_times),
+        cmocka_unit_test(test_audience),      cmocka_unit_test(test_damaged_tokens),
+        cmocka_unit_test(test_forged_tokens), cmocka_unit_test(test_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -162,7 +162,7 @@ static void admit(struct http_exchange *exchange, void *context)
     engine_admit(exchange, ((const struct api_server *)context)->engine);
 }
 
-static void a_list_is_counted_while_it_is_made(void **state)
+static void the_memory_of_a_list_is_counted_while_it_is_built(void **state)
 {
     /* So many objects that one turn can filter them all, but not write them all. */
     enum { OBJECTS = 150, SIZE = 3000, MEMORY = OBJECTS * SIZE };
@@ -216,7 +216,7 @@ static const char *make_map(struct api_server *server, const char *name, int cou
     return text;
 }
 
-static void the_tree_of_a_body_is_counted_before_it_is_made(void **state)
+static void the_tree_of_a_body_is_counted_before_parsing(void **state)
 {
     enum { VALUES = 10000, MEMORY = 512 * 1024 };
     struct api_server *server = *state;
@@ -255,8 +255,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_body_is_read_only_from_permitted_clients, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(an_admitted_request_is_answered, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_list_is_counted_while_it_is_made, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_tree_of_a_body_is_counted_before_it_is_made, setup,
+        cmocka_unit_test_setup_teardown(the_memory_of_a_list_is_counted_while_it_is_built, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(the_tree_of_a_body_is_counted_before_parsing, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(metrics_show_kept_memory, setup, teardown),
     };

@@ -27,7 +27,7 @@ static void assert_message(struct answer answer, int status, const char *message
     assert_int_equal(answer.status, status);
 }
 
-static void gives_pods_their_priority(void **state)
+static void pods_get_the_priority_of_their_class(void **state)
 {
     struct api *api = *state;
     struct answer answer = api_post(api, DEFAULT "pods", POD_OF("plain", ""));
@@ -47,7 +47,7 @@ static void gives_pods_their_priority(void **state)
                    "PriorityClass name");
 }
 
-static void gives_pods_a_second_to_end(void **state)
+static void a_negative_grace_period_becomes_one_second(void **state)
 {
     struct api *api = *state;
     struct answer answer =
@@ -55,7 +55,7 @@ static void gives_pods_a_second_to_end(void **state)
     assert_string_equal(answer_at(api, &answer, "spec.terminationGracePeriodSeconds"), "1");
 }
 
-static void gives_pods_the_default_class(void **state)
+static void pods_get_the_default_priority_class(void **state)
 {
     struct api *api = *state;
     struct answer answer = api_post(api, PRIORITIES,
@@ -76,7 +76,7 @@ static void gives_pods_the_default_class(void **state)
     assert_int_equal(api_merge(api, PRIORITIES "/usual", "{\"description\":\"d\"}").status, 200);
 }
 
-static void refuses_priority_classes(void **state)
+static void invalid_priority_classes_are_rejected(void **state)
 {
     struct api *api = *state;
     assert_message(
@@ -97,7 +97,7 @@ static void refuses_priority_classes(void **state)
                    "update.");
 }
 
-static void gives_claims_the_default_class(void **state)
+static void claims_get_the_default_storage_class(void **state)
 {
     struct api *api = *state;
     struct answer answer = api_post(api, CLAIMS, CLAIM_OF("a", ""));
@@ -114,7 +114,7 @@ static void gives_claims_the_default_class(void **state)
     assert_string_equal(answer_at(api, &answer, "spec.storageClassName"), "");
 }
 
-static void refuses_storage_classes(void **state)
+static void invalid_storage_classes_are_rejected(void **state)
 {
     struct api *api = *state;
     assert_message(api_post(api, CLASSES, "{\"metadata\":{\"name\":\"c\"}}"), 422,
@@ -132,7 +132,7 @@ static void refuses_storage_classes(void **state)
 
 /* Volumes get the reclaim policy of their class. A claim of another provisioner's class waits for
  * that provisioner. */
-static void binds_by_class(void **state)
+static void claims_are_bound_by_class(void **state)
 {
     struct api *api = *state;
     api_post(api, CLASSES,
@@ -158,7 +158,7 @@ static void binds_by_class(void **state)
 }
 
 /* A claim takes a matching volume that a user created, and each volume is bound to one claim. */
-static void binds_what_is_there(void **state)
+static void claims_are_bound_to_existing_volumes(void **state)
 {
     struct api *api = *state;
     /* A class without a provisioner, whose volumes users create. */
@@ -192,7 +192,7 @@ static void binds_what_is_there(void **state)
 
 #define EVICTION DEFAULT "pods/x/eviction"
 
-static void evicts(void **state)
+static void pods_are_evicted(void **state)
 {
     struct api *api = *state;
     api_post(api, DEFAULT "pods", POD_X);
@@ -220,17 +220,23 @@ static void evicts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(gives_pods_their_priority, api_setup, api_teardown),
-        cmocka_unit_test_setup_teardown(gives_pods_a_second_to_end, api_setup, api_teardown),
-        cmocka_unit_test_setup_teardown(gives_pods_the_default_class, api_setup, api_teardown),
-        cmocka_unit_test_setup_teardown(refuses_priority_classes, api_setup, api_teardown),
-        cmocka_unit_test_setup_teardown(gives_claims_the_default_class, api_setup, api_teardown),
-        cmocka_unit_test_setup_teardown(refuses_storage_classes, api_setup, api_teardown),
-        cmocka_unit_test_setup_teardown(binds_by_class, api_controlled_setup,
+        cmocka_unit_test_setup_teardown(pods_get_the_priority_of_their_class, api_setup,
+                                        api_teardown),
+        cmocka_unit_test_setup_teardown(a_negative_grace_period_becomes_one_second, api_setup,
+                                        api_teardown),
+        cmocka_unit_test_setup_teardown(pods_get_the_default_priority_class, api_setup,
+                                        api_teardown),
+        cmocka_unit_test_setup_teardown(invalid_priority_classes_are_rejected, api_setup,
+                                        api_teardown),
+        cmocka_unit_test_setup_teardown(claims_get_the_default_storage_class, api_setup,
+                                        api_teardown),
+        cmocka_unit_test_setup_teardown(invalid_storage_classes_are_rejected, api_setup,
+                                        api_teardown),
+        cmocka_unit_test_setup_teardown(claims_are_bound_by_class, api_controlled_setup,
                                         api_controlled_teardown),
-        cmocka_unit_test_setup_teardown(binds_what_is_there, api_controlled_setup,
+        cmocka_unit_test_setup_teardown(claims_are_bound_to_existing_volumes, api_controlled_setup,
                                         api_controlled_teardown),
-        cmocka_unit_test_setup_teardown(evicts, api_setup, api_teardown),
+        cmocka_unit_test_setup_teardown(pods_are_evicted, api_setup, api_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static struct answer make(struct api *api, const char *plural, const char *body)
     return api_post(api, arena_printf(api->arena, CORE "%s", plural), quoted(api->arena, body));
 }
 
-static void must(struct answer answer)
+static void expect_created(struct answer answer)
 {
     if (answer.status != 201)
         fail_msg("%s", answer.body);
@@ -38,8 +38,8 @@ static void must(struct answer answer)
 
 static void make_quota(struct api *api, const char *spec)
 {
-    must(make(api, "resourcequotas",
-              arena_printf(api->arena, "{'metadata':{'name':'q'},'spec':%s}", spec)));
+    expect_created(make(api, "resourcequotas",
+                        arena_printf(api->arena, "{'metadata':{'name':'q'},'spec':%s}", spec)));
 }
 
 static struct answer make_pod(struct api *api, const char *name, const char *more)
@@ -58,7 +58,7 @@ static const char *used(struct api *api)
         api->arena, json_at(api_get(api, CORE "resourcequotas/q").json, "status", "used", NULL));
 }
 
-/* ---- What an object counts for --------------------------------------------------------------- */
+/* ---- Usage of an object ---------------------------------------------------------------------- */
 
 static void test_usage(void **state)
 {
@@ -141,7 +141,7 @@ static void test_scopes(void **state)
 
 /* ---- On the API ------------------------------------------------------------------------------ */
 
-static void test_refuses(void **state)
+static void test_rejected_objects(void **state)
 {
     struct api *api = *state;
     make_quota(api, "{'hard':{'pods':'2','requests.cpu':'1','limits.memory':'1Gi',"
@@ -152,12 +152,12 @@ static void test_refuses(void **state)
     assert_string_equal(answer_message(&answer),
                         "pods \"a\" is forbidden: failed quota: q: must specify limits.memory for: "
                         "m; requests.cpu for: m");
-    must(make_pod(api, "a", ASKS("600m")));
+    expect_created(make_pod(api, "a", ASKS("600m")));
     answer = make_pod(api, "b", ASKS("600m"));
     assert_string_equal(answer_message(&answer),
                         "pods \"b\" is forbidden: exceeded quota: q, requested: requests.cpu=600m, "
                         "used: requests.cpu=600m, limited: requests.cpu=1");
-    must(make_pod(api, "b", ASKS("100m")));
+    expect_created(make_pod(api, "b", ASKS("100m")));
     answer = make_pod(api, "c", ASKS("900m"));
     assert_string_equal(
         answer_message(&answer),
@@ -165,14 +165,15 @@ static void test_refuses(void **state)
         "pods=2,requests.cpu=700m, limited: pods=2,requests.cpu=1");
     /* Without a certificate authority the namespace has no kube-root-ca.crt, so it has no config
      * maps at first. */
-    must(make(api, "configmaps", "{'metadata':{'name':'x'}}"));
+    expect_created(make(api, "configmaps", "{'metadata':{'name':'x'}}"));
     api_run(api, 1000);
     assert_string_equal(used(api),
                         quoted(api->arena, "{'pods':'2','requests.cpu':'700m',"
                                            "'limits.memory':'512Mi','count/configmaps':'1',"
                                            "'services.nodeports':'0'}"));
-    must(make(api, "services",
-              "{'metadata':{'name':'s'},'spec':{'type':'NodePort','ports':[{'port':1}]}}"));
+    expect_created(
+        make(api, "services",
+             "{'metadata':{'name':'s'},'spec':{'type':'NodePort','ports':[{'port':1}]}}"));
     answer = api_merge(api, CORE "services/s",
                        quoted(api->arena, "{'spec':{'ports':[{'name':'a','port':1},{'name':'b',"
                                           "'port':2}]}}"));
@@ -182,7 +183,7 @@ static void test_refuses(void **state)
     api_merge(api, CORE "resourcequotas/q/status",
               quoted(api->arena, "{'status':{'used':{'pods':'99'}}}"));
     api_run(api, 1000);
-    must(make_pod(api, "c", ASKS("900m")));
+    expect_created(make_pod(api, "c", ASKS("900m")));
     api_delete(api, CORE "pods/b", "{\"gracePeriodSeconds\":0}");
     api_run(api, 1000);
     assert_string_equal(api_at(api, CORE "resourcequotas/q", "status.used.pods"), "1");
@@ -219,16 +220,16 @@ static void test_concurrent_creates(void **state)
 }
 
 /* A new quota counts the objects that exist. */
-static void test_late(void **state)
+static void test_quota_counts_existing_objects(void **state)
 {
     struct api *api = *state;
-    must(make_pod(api, "a", ""));
-    must(make_pod(api, "b", ""));
+    expect_created(make_pod(api, "a", ""));
+    expect_created(make_pod(api, "b", ""));
     make_quota(api, "{'hard':{'pods':'1'}}");
     assert_string_equal(used(api), "{\"pods\":\"2\"}");
     assert_int_equal(make_pod(api, "c", "").status, 403);
     api_merge(api, CORE "resourcequotas/q", "{\"spec\":{\"hard\":{\"pods\":\"3\"}}}");
-    must(make_pod(api, "c", ""));
+    expect_created(make_pod(api, "c", ""));
     assert_string_equal(api_at(api, CORE "resourcequotas/q", "status.hard.pods"), "3");
     /* Objects of another namespace do not count. */
     struct answer elsewhere = api_post(api, "/api/v1/namespaces/kube-system/configmaps",
@@ -241,9 +242,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_usage, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_scopes, setup, api_controlled_teardown),
-        cmocka_unit_test_setup_teardown(test_refuses, setup, api_controlled_teardown),
+        cmocka_unit_test_setup_teardown(test_rejected_objects, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_concurrent_creates, setup, api_controlled_teardown),
-        cmocka_unit_test_setup_teardown(test_late, setup, api_controlled_teardown),
+        cmocka_unit_test_setup_teardown(test_quota_counts_existing_objects, setup,
+                                        api_controlled_teardown),
     };
     int failed = 0;
     for (api_seed = 1; api_seed <= API_SEEDS && failed == 0; api_seed++)

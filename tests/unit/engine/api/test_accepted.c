@@ -25,7 +25,7 @@
 
 enum { ROUNDS = 1000, TEXT_MAX = 16 << 20 };
 
-/* ---- What must work -------------------------------------------------------------------------- */
+/* ---- Checks of one object -------------------------------------------------------------------- */
 
 struct place {
     const char *path; /* path of the collection */
@@ -524,8 +524,8 @@ static struct answer write_random(struct api *api, struct rand *rand, enum rando
     return api_call(api, way == PUT ? "PUT" : "PATCH", at, TYPES[way], NULL, text);
 }
 
-static void try_one(struct api *api, struct rand *rand, const struct kube_kind *resource,
-                    enum random_way way, uint64_t round, size_t *accepted)
+static void write_and_check(struct api *api, struct rand *rand, const struct kube_kind *resource,
+                            enum random_way way, uint64_t round, size_t *accepted)
 {
     const char *path = kind_path(api->arena, resource), *text;
     const char *name = arena_printf(api->arena, "n%llu", (unsigned long long)round);
@@ -556,7 +556,7 @@ static void try_one(struct api *api, struct rand *rand, const struct kube_kind *
 
 /* Makes ROUNDS writes to a new server. Deleted namespaces stay Terminating here, so with a single
  * server the lists would grow with each round. */
-static void try_rounds(struct rand *rand, size_t kinds, uint64_t first, size_t *accepted)
+static void write_random_rounds(struct rand *rand, size_t kinds, uint64_t first, size_t *accepted)
 {
     struct api api;
     api_open(&api, 1);
@@ -570,7 +570,7 @@ static void try_rounds(struct rand *rand, size_t kinds, uint64_t first, size_t *
             resource = registry_find(engine_registry(api.engine), "x.io", "v1", "deeps");
         if (way == STATUS_PATCH && !kube_kind_has_status(resource))
             way = MERGE_PATCH;
-        try_one(&api, rand, resource, way, round, accepted);
+        write_and_check(&api, rand, resource, way, round, accepted);
         arena_reset(api.arena);
     }
     api_close(&api);
@@ -584,7 +584,7 @@ static void test_random(void **state)
         kinds++;
     rand_init(&rand, 20231114);
     for (uint64_t i = 0; i < test_scale(); i++)
-        try_rounds(&rand, kinds, i * ROUNDS, accepted);
+        write_random_rounds(&rand, kinds, i * ROUNDS, accepted);
     for (size_t i = 0; i < RANDOM_WAYS; i++) {
         print_message("way %zu: %zu accepted\n", i, accepted[i]);
         assert_true(accepted[i] > 5);

@@ -165,8 +165,8 @@ static struct json *shown(struct arena *arena, const struct json *object, const 
     return object ? json_clone(arena, object) : json_null(arena);
 }
 
-static struct json *note(struct arena *arena, const struct json *scenario,
-                         const struct answer *answer)
+static struct json *note_difference(struct arena *arena, const struct json *scenario,
+                                    const struct answer *answer)
 {
     struct json *noted = json_object(arena);
     json_set_int(arena, noted, "code", answer->status);
@@ -218,7 +218,7 @@ static bool run(struct api *api, const struct json *scenario, const struct json 
     JSON_EACH (step, json_get(scenario, "steps")) {
         struct answer answer = call(api, scenario, step);
         const struct json *difference = difference_of(differences, name, position);
-        struct json *ours = note(api->arena, scenario, &answer);
+        struct json *ours = note_difference(api->arena, scenario, &answer);
         struct json *expected = expected_of(api->arena, recorded, difference);
         if (difference && json_equal(expected, recorded)) {
             fprintf(stderr, "%s, step %zu: listed as different, but it is not\n", name, position);
@@ -236,7 +236,7 @@ static bool run(struct api *api, const struct json *scenario, const struct json 
     return good;
 }
 
-static void answers_as_kubernetes_does(void **state)
+static void responses_match_those_of_kubernetes(void **state)
 {
     struct api *api = *state;
     const struct json *scenarios = read_data(api->arena, "apply_scenarios.json");
@@ -254,13 +254,13 @@ static void answers_as_kubernetes_does(void **state)
     assert_true(good);
 }
 
-/* ---- What the recorded answers do not show --------------------------------------------------- */
+/* ---- Cases that were not recorded ------------------------------------------------------------ */
 
 #define MAPS  "/api/v1/namespaces/default/configmaps"
 #define JOBS  "/apis/kubeflow.org/v1/namespaces/default/tfjobs"
 #define APPLY "application/apply-patch+yaml"
 
-static void what_changes_nothing_is_no_write(void **state)
+static void an_apply_without_a_change_is_not_written(void **state)
 {
     static const char map[] = "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":"
                               "{\"name\":\"c\"},\"data\":{\"a\":\"1\"}}";
@@ -283,7 +283,7 @@ static void what_changes_nothing_is_no_write(void **state)
     assert_int_equal(api_get(api, MAPS "/d").status, 404);
 }
 
-static void a_client_that_scales_owns_the_number(void **state)
+static void a_client_that_scales_owns_the_replicas(void **state)
 {
     struct api *api = *state;
     static const char job[] = "{apiVersion: kubeflow.org/v1, kind: TFJob, metadata: {name: j}, "
@@ -345,9 +345,11 @@ static void a_scale_is_applied(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(answers_as_kubernetes_does, api_setup, api_teardown),
-        cmocka_unit_test_setup_teardown(what_changes_nothing_is_no_write, api_setup, api_teardown),
-        cmocka_unit_test_setup_teardown(a_client_that_scales_owns_the_number, api_setup,
+        cmocka_unit_test_setup_teardown(responses_match_those_of_kubernetes, api_setup,
+                                        api_teardown),
+        cmocka_unit_test_setup_teardown(an_apply_without_a_change_is_not_written, api_setup,
+                                        api_teardown),
+        cmocka_unit_test_setup_teardown(a_client_that_scales_owns_the_replicas, api_setup,
                                         api_teardown),
         cmocka_unit_test_setup_teardown(a_scale_is_applied, api_setup, api_teardown),
     };

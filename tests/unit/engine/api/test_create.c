@@ -62,7 +62,7 @@ static void test_not_found(void **state)
     assert_int_equal(answer.status, 405);
 }
 
-static void test_exists(void **state)
+static void test_existing_name(void **state)
 {
     struct api *api = *state;
     api_post(api, PODS, POD_X);
@@ -295,7 +295,7 @@ struct leaver {
     struct http_call *call;
 };
 
-static void handle_and_leave(struct http_exchange *exchange, void *context)
+static void handle_and_disconnect(struct http_exchange *exchange, void *context)
 {
     struct leaver *leaver = context;
     engine_handle(exchange, leaver->api->engine);
@@ -308,12 +308,12 @@ static void never(void *context, const struct err *err)
 }
 
 /* The client disconnects before the write is on disk: the write stands. */
-static void test_client_leaves(void **state)
+static void test_client_disconnects(void **state)
 {
     struct api *api = *state;
     static const struct http_callbacks listener = {.on_end = never};
     struct leaver leaver = {.api = api};
-    leaver.transport = http_local_new(api->loop, handle_and_leave, &leaver, API_TOKEN);
+    leaver.transport = http_local_new(api->loop, handle_and_disconnect, &leaver, API_TOKEN);
     struct http_request request = {
         .method = "POST", .path = PODS, .query = "", .body = POD_X, .body_size = strlen(POD_X)};
     leaver.call = http_start(leaver.transport, &request, 0, &listener, NULL);
@@ -326,10 +326,12 @@ int main(void)
 {
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        API_TEST(test_create_and_get), API_TEST(test_not_found),     API_TEST(test_exists),
-        API_TEST(test_names),          API_TEST(test_generate_name), API_TEST(test_namespaces),
-        API_TEST(test_bodies),         API_TEST(test_yaml_bodies),   API_TEST(test_long_lists),
-        API_TEST(test_dry_run),        API_TEST(test_table),         API_TEST(test_client_leaves),
+        API_TEST(test_create_and_get), API_TEST(test_not_found),
+        API_TEST(test_existing_name),  API_TEST(test_names),
+        API_TEST(test_generate_name),  API_TEST(test_namespaces),
+        API_TEST(test_bodies),         API_TEST(test_yaml_bodies),
+        API_TEST(test_long_lists),     API_TEST(test_dry_run),
+        API_TEST(test_table),          API_TEST(test_client_disconnects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static void bind_pod(struct api *api)
                      201);
 }
 
-static void test_at_once(void **state)
+static void test_immediate_deletion(void **state)
 {
     struct api *api = *state;
     struct answer made = api_post(api, MAPS, "{\"metadata\":{\"name\":\"c\"}}");
@@ -85,7 +85,7 @@ static void test_grace_without_end(void **state)
     assert_in_range(soon_ms - loop_wall_ms(api->loop), 0, 5000);
 }
 
-static void test_ended_pod_goes_at_once(void **state)
+static void test_ended_pod_is_deleted_at_once(void **state)
 {
     struct api *api = *state;
     bind_pod(api);
@@ -205,11 +205,11 @@ int main(void)
 {
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        API_TEST(test_at_once),           API_TEST(test_grace),
-        API_TEST(test_grace_without_end), API_TEST(test_ended_pod_goes_at_once),
-        API_TEST(test_finalizers),        API_TEST(test_propagation),
-        API_TEST(test_preconditions),     API_TEST(test_dry_run),
-        API_TEST(test_collection),        API_TEST(test_namespace),
+        API_TEST(test_immediate_deletion), API_TEST(test_grace),
+        API_TEST(test_grace_without_end),  API_TEST(test_ended_pod_is_deleted_at_once),
+        API_TEST(test_finalizers),         API_TEST(test_propagation),
+        API_TEST(test_preconditions),      API_TEST(test_dry_run),
+        API_TEST(test_collection),         API_TEST(test_namespace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

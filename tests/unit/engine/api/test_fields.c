@@ -17,7 +17,7 @@
     "\"comand\":"                                                                                  \
     "[\"ls\"]}]}}"
 
-static void test_warns(void **state)
+static void test_warnings_for_unknown_fields(void **state)
 {
     struct api *api = *state;
     struct answer answer = api_post(api, PODS, TYPO);
@@ -34,7 +34,7 @@ static void test_warns(void **state)
     assert_true(str_has_prefix(answer.warning, "299 - \"unknown field"));
 }
 
-static void test_modes(void **state)
+static void test_field_validation_modes(void **state)
 {
     struct api *api = *state;
     struct answer answer = api_post(api, PODS "?fieldValidation=Strict", TYPO);
@@ -65,7 +65,7 @@ static void test_modes(void **state)
 
 /* All unknown fields are named, up to SCHEMA_COMPLAINTS_MAX, even if they do not fit into a struct
  * err. */
-static void test_many(void **state)
+static void test_many_unknown_fields(void **state)
 {
     struct api *api = *state;
     _cleanup_buf_ struct buf body, expected;
@@ -92,7 +92,7 @@ static void test_many(void **state)
     "{\"metadata\":{\"name\":\"" name "\"},\"data\":{\"k\":\"1\",\"l\":\"1\",\"k\":\"2\"}}"
 
 /* A duplicate field: the last one counts, and fieldValidation decides how it is reported. */
-static void test_repeated(void **state)
+static void test_duplicate_fields(void **state)
 {
     struct api *api = *state;
     struct answer answer = api_post(api, MAPS, TWICE("a"));
@@ -128,7 +128,7 @@ static struct answer send_yaml(struct api *api, const char *method, const char *
 }
 
 /* For YAML the message has the line of the duplicate field. */
-static void test_repeated_in_yaml(void **state)
+static void test_duplicate_fields_in_yaml(void **state)
 {
     static const char warning[] = "299 - \"line 7: key \\\"k\\\" already set in map\"";
     struct api *api = *state;
@@ -168,7 +168,7 @@ static void test_repeated_in_yaml(void **state)
     assert_int_equal(answer.status, 400);
 }
 
-static void test_in_a_template(void **state)
+static void test_unknown_fields_in_a_template(void **state)
 {
     struct api *api = *state;
     struct answer answer = api_post(api, JOBS,
@@ -189,7 +189,7 @@ static void test_in_a_template(void **state)
 
 /* The warning also comes with fieldValidation=Strict, because the field is known. A field without a
  * value gives no warning, and no warning comes twice. */
-static void test_without_effect(void **state)
+static void test_fields_without_effect(void **state)
 {
     struct api *api = *state;
     struct answer answer = api_post(api, PODS "?fieldValidation=Strict", CLASSED);
@@ -205,13 +205,10 @@ int main(void)
 {
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        API_TEST(test_warns),
-        API_TEST(test_modes),
-        API_TEST(test_many),
-        API_TEST(test_repeated),
-        API_TEST(test_repeated_in_yaml),
-        API_TEST(test_in_a_template),
-        API_TEST(test_without_effect),
+        API_TEST(test_warnings_for_unknown_fields), API_TEST(test_field_validation_modes),
+        API_TEST(test_many_unknown_fields),         API_TEST(test_duplicate_fields),
+        API_TEST(test_duplicate_fields_in_yaml),    API_TEST(test_unknown_fields_in_a_template),
+        API_TEST(test_fields_without_effect),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,7 +116,7 @@ static void on_asked_end(void *context, const struct err *err)
     assert_null(err);
 }
 
-static void test_of_a_kind_that_goes(void **state)
+static void test_kind_removed_during_parsing(void **state)
 {
     struct api *api = *state;
     static const struct http_callbacks listener = {.on_head = on_asked_head,
@@ -168,7 +168,7 @@ static void test_update(void **state)
     assert_string_equal(api_get(api, MAPS "/a").body, put.body);
 }
 
-static void test_refused(void **state)
+static void test_rejected_large_objects(void **state)
 {
     struct api *api = *state;
     static const struct {
@@ -199,7 +199,7 @@ static void never(void *context, const struct err *err)
 
 /* Two creates at once: one succeeds, because the loop checks the store after the pool has
  * parsed. */
-static void test_twice_at_once(void **state)
+static void test_concurrent_large_writes(void **state)
 {
     struct api *api = *state;
     static const struct http_callbacks listener = {.on_head = on_asked_head,
@@ -243,8 +243,12 @@ int main(void)
 {
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        API_TEST(test_create), API_TEST(test_definition), API_TEST(test_of_a_kind_that_goes),
-        API_TEST(test_update), API_TEST(test_refused),    API_TEST(test_twice_at_once),
+        API_TEST(test_create),
+        API_TEST(test_definition),
+        API_TEST(test_kind_removed_during_parsing),
+        API_TEST(test_update),
+        API_TEST(test_rejected_large_objects),
+        API_TEST(test_concurrent_large_writes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,13 +37,13 @@ static struct answer make_pod(struct api *api, const char *name, const char *res
                              name, resources, resources));
 }
 
-static void assert_says(const struct answer *answer, int status, const char *message)
+static void assert_message(const struct answer *answer, int status, const char *message)
 {
     if (answer->status != status || !str_eq(answer_message(answer), message))
         fail_msg("%d: %s", answer->status, answer_message(answer));
 }
 
-static void fills_in(void **state)
+static void limit_ranges_set_defaults(void **state)
 {
     struct api *api = *state;
     struct answer answer = make_range(api, "a",
@@ -76,18 +76,19 @@ static void fills_in(void **state)
     assert_string_equal(answer_at(api, &answer, "spec.containers.0.resources.limits"), "");
 }
 
-static void refuses_pods(void **state)
+static void limit_ranges_reject_pods(void **state)
 {
     struct api *api = *state;
     make_range(api, "a", "{'type':'Container','max':{'cpu':'1'},'min':{'cpu':'100m'}}");
     struct answer answer = make_pod(api, "p", "{'limits':{'cpu':'50m'}}");
-    assert_says(&answer, 403,
-                "pods \"p\" is forbidden: [minimum cpu usage per Container is 100m, but request is "
-                "50m, minimum cpu usage per Container is 100m, but request is 50m]");
+    assert_message(
+        &answer, 403,
+        "pods \"p\" is forbidden: [minimum cpu usage per Container is 100m, but request is "
+        "50m, minimum cpu usage per Container is 100m, but request is 50m]");
     answer = make_pod(api, "p", "{'requests':{'cpu':'100m'},'limits':{'cpu':'1500m'}}");
-    assert_says(&answer, 403,
-                "pods \"p\" is forbidden: [maximum cpu usage per Container is 1, but limit is "
-                "1500m, maximum cpu usage per Container is 1, but limit is 1500m]");
+    assert_message(&answer, 403,
+                   "pods \"p\" is forbidden: [maximum cpu usage per Container is 1, but limit is "
+                   "1500m, maximum cpu usage per Container is 1, but limit is 1500m]");
     /* A default limit below the request. */
     answer = make_pod(api, "p", "{'requests':{'cpu':'1500m'}}");
     assert_int_not_equal(answer.status, 201);
@@ -95,27 +96,28 @@ static void refuses_pods(void **state)
 
     make_range(api, "b", "{'type':'Pod','max':{'memory':'1Gi'}}");
     answer = make_pod(api, "p", "{}");
-    assert_says(&answer, 403,
-                "pods \"p\" is forbidden: maximum memory usage per Pod is 1Gi.  No limit is "
-                "specified");
+    assert_message(&answer, 403,
+                   "pods \"p\" is forbidden: maximum memory usage per Pod is 1Gi.  No limit is "
+                   "specified");
     answer = make_pod(api, "p", "{'limits':{'memory':'2Gi'},'requests':{'memory':'1Mi'}}");
-    assert_says(&answer, 403,
-                "pods \"p\" is forbidden: maximum memory usage per Pod is 1Gi, but limit is 2Gi");
+    assert_message(
+        &answer, 403,
+        "pods \"p\" is forbidden: maximum memory usage per Pod is 1Gi, but limit is 2Gi");
     assert_int_equal(make_pod(api, "p", "{'limits':{'memory':'1Gi'}}").status, 201);
     api_delete(api, DEFAULT "limitranges/b", NULL);
 
     make_range(api, "c", "{'type':'Pod','maxLimitRequestRatio':{'cpu':'2'}}");
     answer = make_pod(api, "q", "{'requests':{'cpu':'100m'},'limits':{'cpu':'250m'}}");
-    assert_says(&answer, 403,
-                "pods \"q\" is forbidden: cpu max limit to request ratio per Pod is 2, but "
-                "provided ratio is 2.500000");
+    assert_message(&answer, 403,
+                   "pods \"q\" is forbidden: cpu max limit to request ratio per Pod is 2, but "
+                   "provided ratio is 2.500000");
     answer = make_pod(api, "q", "{'limits':{'memory':'1Mi'}}");
-    assert_says(&answer, 403,
-                "pods \"q\" is forbidden: cpu max limit to request ratio per Pod is 2, but no "
-                "request is specified or request is 0");
+    assert_message(&answer, 403,
+                   "pods \"q\" is forbidden: cpu max limit to request ratio per Pod is 2, but no "
+                   "request is specified or request is 0");
 }
 
-static void refuses_claims(void **state)
+static void limit_ranges_reject_claims(void **state)
 {
     struct api *api = *state;
     make_range(api, "a",
@@ -124,17 +126,17 @@ static void refuses_claims(void **state)
     "{'metadata':{'name':'c'},'spec':{'accessModes':['ReadWriteOnce'],'resources':{'requests':{"   \
     "'storage':'" size "'}}}}"
     struct answer answer = make(api, "persistentvolumeclaims", CLAIM("1Mi"));
-    assert_says(&answer, 403,
-                "persistentvolumeclaims \"c\" is forbidden: minimum storage usage per "
-                "PersistentVolumeClaim is 1Gi, but request is 1Mi");
+    assert_message(&answer, 403,
+                   "persistentvolumeclaims \"c\" is forbidden: minimum storage usage per "
+                   "PersistentVolumeClaim is 1Gi, but request is 1Mi");
     answer = make(api, "persistentvolumeclaims", CLAIM("3Gi"));
-    assert_says(&answer, 403,
-                "persistentvolumeclaims \"c\" is forbidden: maximum storage usage per "
-                "PersistentVolumeClaim is 2Gi, but request is 3Gi");
+    assert_message(&answer, 403,
+                   "persistentvolumeclaims \"c\" is forbidden: maximum storage usage per "
+                   "PersistentVolumeClaim is 2Gi, but request is 3Gi");
     assert_int_equal(make(api, "persistentvolumeclaims", CLAIM("2Gi")).status, 201);
 }
 
-static void refuses_ranges(void **state)
+static void invalid_limit_ranges_are_rejected(void **state)
 {
     static const struct {
         const char *limits, *complaint;
@@ -159,7 +161,7 @@ static void refuses_ranges(void **state)
     }
 }
 
-static void quotas(void **state)
+static void quotas_are_validated(void **state)
 {
     struct api *api = *state;
     struct answer answer = make(api, "resourcequotas",
@@ -195,8 +197,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(fills_in),       TEST(refuses_pods), TEST(refuses_claims),
-        TEST(refuses_ranges), TEST(quotas),
+        TEST(limit_ranges_set_defaults),  TEST(limit_ranges_reject_pods),
+        TEST(limit_ranges_reject_claims), TEST(invalid_limit_ranges_are_rejected),
+        TEST(quotas_are_validated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,7 +104,7 @@ static void test_items_do_not_repeat_their_kind(void **state)
 }
 
 /* Returns the names of a list that is read in pages, with a bar between the pages. */
-static const char *names_in_parts(struct api *api, const char *path)
+static const char *names_in_pages(struct api *api, const char *path)
 {
     static int made;
     const char *text = "", *token = "", *revision = NULL;
@@ -125,7 +125,7 @@ static const char *names_in_parts(struct api *api, const char *path)
     return text;
 }
 
-static void test_list_in_parts(void **state)
+static void test_list_in_pages(void **state)
 {
     struct api *api = *state;
     for (const char *name = "abcde"; *name; name++)
@@ -141,8 +141,8 @@ static void test_list_in_parts(void **state)
     answer = api_call(api, "GET", MAPS "?limit=1", NULL, TABLE, NULL);
     assert_string_equal(answer_at(api, &answer, "rows.1"), "");
     assert_string_equal(answer_at(api, &answer, "metadata.remainingItemCount"), "4");
-    assert_string_equal(names_in_parts(api, MAPS "?limit=2&labelSelector=t%3D1"), "ab|de");
-    assert_string_equal(names_in_parts(api, MAPS "?limit=2&labelSelector=t+in+(1,2)"), "ab|cd|e");
+    assert_string_equal(names_in_pages(api, MAPS "?limit=2&labelSelector=t%3D1"), "ab|de");
+    assert_string_equal(names_in_pages(api, MAPS "?limit=2&labelSelector=t+in+(1,2)"), "ab|cd|e");
 
     answer = api_get(api, MAPS "?limit=x");
     assert_int_equal(answer.status, 400);
@@ -198,7 +198,7 @@ static void assert_too_new(struct api *api, struct json *status)
     assert_string_equal(answer_at(api, &answer, "details.retryAfterSeconds"), "1");
 }
 
-static void test_versions_to_come(void **state)
+static void test_future_resource_versions(void **state)
 {
     static const char *const paths[] = {
         MAPS "?resourceVersion=99999",
@@ -290,7 +290,7 @@ static void test_list_options(void **state)
 #define PARTIAL(list) "application/json;as=PartialObjectMetadata" list ";v=v1;g=meta.k8s.io"
 
 /* PartialObjectMetadata, for clients that watch all resources. */
-static void test_partial(void **state)
+static void test_partial_object_metadata(void **state)
 {
     struct api *api = *state;
     struct answer answer =
@@ -360,7 +360,7 @@ static void test_watch_from_version(void **state)
     stream_close(stream);
 }
 
-static void test_watch_state_first(void **state)
+static void test_watch_with_initial_events(void **state)
 {
     struct api *api = *state;
     make(api, "a", "1");
@@ -390,13 +390,13 @@ static void test_watch_selector(void **state)
     stream_close(stream);
 }
 
-static const char *told_version(struct stream *stream, size_t position)
+static const char *version_of_event(struct stream *stream, size_t position)
 {
     return kube_meta_resource_version(json_get(stream_event(stream, position), "object"));
 }
 
 /* Watches with different options get the same change, each in its own form. */
-static void test_watch_same_change(void **state)
+static void test_watches_share_a_change(void **state)
 {
     struct api *api = *state;
     static const char one[] = MAPS "?watch=true&labelSelector=t%3D1";
@@ -411,7 +411,7 @@ static void test_watch_same_change(void **state)
     struct stream *left[] = {whole, again, partial};
     for (size_t i = 0; i < ARRAY_SIZE(left); i++) {
         assert_string_equal(stream_text(left[i], 0), "ADDED a, DELETED a");
-        assert_string_equal(told_version(left[i], 1), version);
+        assert_string_equal(version_of_event(left[i], 1), version);
         assert_string_equal(kube_meta_label(json_get(stream_event(left[i], 1), "object"), "t"),
                             "1");
     }
@@ -426,7 +426,8 @@ static void test_watch_same_change(void **state)
                                  answer_at(api, &before, "metadata.resourceVersion")),
                     PARTIAL(""));
     assert_string_equal(stream_text(past, 0), "ADDED a, MODIFIED a");
-    assert_string_equal(told_version(past, 0), answer_at(api, &made, "metadata.resourceVersion"));
+    assert_string_equal(version_of_event(past, 0),
+                        answer_at(api, &made, "metadata.resourceVersion"));
     struct stream *all[] = {whole, again, partial, table, two, both, past};
     for (size_t i = 0; i < ARRAY_SIZE(all); i++)
         stream_close(all[i]);
@@ -491,7 +492,7 @@ static void test_watch_expired(void **state)
 }
 
 /* Watches that are open when the engine is freed are ended and not leaked. */
-static void test_watch_at_close(void **state)
+static void test_watch_ends_with_the_engine(void **state)
 {
     struct api *api = *state;
     struct stream *stream = stream_open(api, MAPS "?watch=true", NULL);
@@ -508,20 +509,20 @@ int main(void)
     const struct CMUnitTest tests[] = {
         API_TEST(test_list),
         API_TEST(test_items_do_not_repeat_their_kind),
-        API_TEST(test_list_in_parts),
+        API_TEST(test_list_in_pages),
         API_TEST(test_list_versions),
-        API_TEST(test_versions_to_come),
+        API_TEST(test_future_resource_versions),
         API_TEST(test_list_options),
-        API_TEST(test_partial),
+        API_TEST(test_partial_object_metadata),
         API_TEST(test_list_table),
         API_TEST(test_watch_from_version),
-        API_TEST(test_watch_state_first),
+        API_TEST(test_watch_with_initial_events),
         API_TEST(test_watch_selector),
-        API_TEST(test_watch_same_change),
+        API_TEST(test_watches_share_a_change),
         API_TEST(test_watch_bookmarks),
         API_TEST(test_watch_table),
         API_TEST(test_watch_expired),
-        API_TEST(test_watch_at_close),
+        API_TEST(test_watch_ends_with_the_engine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,8 +20,8 @@
 enum { PATIENCE_MS = 20000 };
 
 /* Plays the backend that runs the pods: responds with the container and node of the request. */
-static void tell(void *context, struct http_exchange *exchange, const struct json *pod,
-                 const struct engine_pod_logs *options)
+static void send_log_line(void *context, struct http_exchange *exchange, const struct json *pod,
+                          const struct engine_pod_logs *options)
 {
     const char *words = arena_printf(exchange->arena, "%s on %s\n", options->container,
                                      json_get_string(json_get(pod, "spec"), "nodeName", ""));
@@ -32,7 +32,7 @@ static void tell(void *context, struct http_exchange *exchange, const struct jso
 
 static int setup(void **state)
 {
-    const struct engine_pod_backend backend = {.logs = tell};
+    const struct engine_pod_backend backend = {.logs = send_log_line};
     api_setup(state);
     struct api *api = *state;
     engine_set_pod_backend(api->engine, &backend);
@@ -76,7 +76,7 @@ static void the_log_comes_with_the_container(void **state)
     end_with(stream, "main on n\n");
 }
 
-static void a_pod_whose_name_begins_alike_is_another(void **state)
+static void a_pod_with_the_same_prefix_does_not_end_the_wait(void **state)
 {
     struct api *api = *state;
     struct answer answer = api_post(api, PODS,
@@ -108,7 +108,7 @@ static void a_permanent_reason_is_reported_at_once(void **state)
     end_with(stream_open(api, FOLLOW, NULL), "main on n\n");
 }
 
-static void only_a_follow_of_the_present_run_waits(void **state)
+static void only_a_follow_of_the_current_run_waits(void **state)
 {
     struct api *api = *state;
     end_with(stream_open(api, PODS "/x/log", NULL), "no node is chosen yet");
@@ -132,7 +132,7 @@ static void the_wait_times_out(void **state)
     end_with(stream, "is waiting to start: no node is chosen yet");
 }
 
-static void a_pod_that_goes_away_has_no_log(void **state)
+static void a_deleted_pod_ends_the_wait(void **state)
 {
     struct api *api = *state;
     struct stream *stream = stream_open(api, FOLLOW, NULL);
@@ -140,7 +140,7 @@ static void a_pod_that_goes_away_has_no_log(void **state)
     end_with(stream, "pods \\\"x\\\" not found");
 }
 
-static void the_server_goes_away(void **state)
+static void the_server_may_be_freed_during_the_wait(void **state)
 {
     struct api *api = *state;
     struct stream *stream = stream_open(api, FOLLOW, NULL);
@@ -153,15 +153,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_log_comes_with_the_container, setup, api_teardown),
-        cmocka_unit_test_setup_teardown(a_pod_whose_name_begins_alike_is_another, setup,
+        cmocka_unit_test_setup_teardown(a_pod_with_the_same_prefix_does_not_end_the_wait, setup,
                                         api_teardown),
         cmocka_unit_test_setup_teardown(a_permanent_reason_is_reported_at_once, setup,
                                         api_teardown),
-        cmocka_unit_test_setup_teardown(only_a_follow_of_the_present_run_waits, setup,
+        cmocka_unit_test_setup_teardown(only_a_follow_of_the_current_run_waits, setup,
                                         api_teardown),
         cmocka_unit_test_setup_teardown(the_wait_times_out, setup, api_teardown),
-        cmocka_unit_test_setup_teardown(a_pod_that_goes_away_has_no_log, setup, api_teardown),
-        cmocka_unit_test_setup_teardown(the_server_goes_away, setup, api_teardown),
+        cmocka_unit_test_setup_teardown(a_deleted_pod_ends_the_wait, setup, api_teardown),
+        cmocka_unit_test_setup_teardown(the_server_may_be_freed_during_the_wait, setup,
+                                        api_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

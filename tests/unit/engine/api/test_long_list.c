@@ -47,7 +47,7 @@ static void test_forms(void **state)
     assert_int_equal(json_count(json_get(table.json, "rows")), OBJECTS);
 }
 
-static void test_parts(void **state)
+static void test_pages(void **state)
 {
     struct api *api = *state;
     const char *path = MAPS "?labelSelector=seventh%3Dyes&limit=60";
@@ -119,7 +119,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_forms, setup, api_teardown),
-        cmocka_unit_test_setup_teardown(test_parts, setup, api_teardown),
+        cmocka_unit_test_setup_teardown(test_pages, setup, api_teardown),
         cmocka_unit_test_setup_teardown(test_server_ends, setup, api_teardown),
         cmocka_unit_test_setup_teardown(test_one_revision, setup, api_teardown),
     };

@@ -156,7 +156,7 @@ static void test_nodes_and_tables(void **state)
 }
 
 /* The client may disconnect, and the backend may shut down. */
-static void test_ends(void **state)
+static void test_client_disconnect_and_shutdown(void **state)
 {
     struct api *api = *state;
     struct meter meter;
@@ -175,7 +175,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_pods, api_setup, api_teardown),
         cmocka_unit_test_setup_teardown(test_selectors, api_setup, api_teardown),
         cmocka_unit_test_setup_teardown(test_nodes_and_tables, api_setup, api_teardown),
-        cmocka_unit_test_setup_teardown(test_ends, api_setup, api_teardown),
+        cmocka_unit_test_setup_teardown(test_client_disconnect_and_shutdown, api_setup,
+                                        api_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

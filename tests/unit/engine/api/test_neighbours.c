@@ -84,7 +84,7 @@ static const char *place(const char *labels, const char *spec, const char *const
     "'affinity': {'nodeAffinity': {'preferredDuringSchedulingIgnoredDuringExecution': "            \
     "[" expression "]}}"
 
-static void test_table(void **state)
+static void test_affinity_and_spreading(void **state)
 {
     static const struct {
         const char *labels, *spec, *others[PODS_MAX], *outcome;
@@ -209,7 +209,7 @@ static void test_table(void **state)
 }
 
 /* A pod that is being deleted does not count for its zone. */
-static void test_leaving(void **state)
+static void test_pods_that_are_being_deleted(void **state)
 {
     struct scheduler_node nodes[] = {make_node(0), make_node(2)};
     struct json *leaving = make_pod("'app': 'web'", "");
@@ -317,7 +317,7 @@ static void test_overcommit(void **state)
 
 /* ---- Resources by name ----------------------------------------------------------------------- */
 
-static void test_extras(void **state)
+static void test_extended_resources(void **state)
 {
     struct json *node =
         read_json(arena, "{'status': {'allocatable': {'nvidia.com/gpu': '2', 'cpu': '1'}}}");
@@ -348,12 +348,12 @@ static void test_extras(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_leaving),
+        cmocka_unit_test(test_affinity_and_spreading),
+        cmocka_unit_test(test_pods_that_are_being_deleted),
         cmocka_unit_test(test_prefer_no_schedule),
         cmocka_unit_test(test_toleration_seconds),
         cmocka_unit_test(test_overcommit),
-        cmocka_unit_test(test_extras),
+        cmocka_unit_test(test_extended_resources),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

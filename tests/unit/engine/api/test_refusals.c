@@ -155,7 +155,7 @@ static struct answer ask(struct api *api, const struct json *case_, const struct
                    json_to_string(api->arena, object));
 }
 
-static void refuses_as_kubernetes_does(void **state)
+static void rejected_objects_get_the_causes_of_kubernetes(void **state)
 {
     struct api *api = *state;
     const struct json *data = read_document(api, "cases.yaml");
@@ -184,7 +184,7 @@ static void refuses_as_kubernetes_does(void **state)
 
 #define TEMPLATE "spec.tfReplicaSpecs.Worker.template."
 
-static bool changes_the_spec_alone(const struct json *case_)
+static bool changes_only_the_spec(const struct json *case_)
 {
     JSON_EACH (change, json_get(case_, "set"))
         if (!str_has_prefix(change->name, "/spec/") ||
@@ -216,7 +216,7 @@ static struct json *template_causes(struct api *api, const struct json *causes)
 
 /* Pods get requests from their limits by default, and templates do not. A missing required field is
  * reported before it is validated. */
-static bool is_of_pods_alone(const struct json *causes)
+static bool applies_to_pods_only(const struct json *causes)
 {
     JSON_EACH (cause, causes)
         if (strstr(json_text(cause), ".resources.requests[hugepages") ||
@@ -230,7 +230,7 @@ static bool is_of_pods_alone(const struct json *causes)
 
 /* A template in a job is rejected for the same reasons as a pod, at its own path and with the same
  * messages. */
-static void refuses_templates_as_pods(void **state)
+static void pod_templates_are_rejected_like_pods(void **state)
 {
     struct api *api = *state;
     const struct json *data = read_document(api, "cases.yaml");
@@ -241,8 +241,8 @@ static void refuses_templates_as_pods(void **state)
         const struct json *ours = json_get(case_, "ours");
         const struct json *causes = ours ? ours : json_get(recorded, "causes");
         int64_t code = ours ? 422 : json_get_int(recorded, "code", 0);
-        if (!changes_the_spec_alone(case_) || code != 422 || json_count(causes) == 0 ||
-            is_of_pods_alone(causes))
+        if (!changes_only_the_spec(case_) || code != 422 || json_count(causes) == 0 ||
+            applies_to_pods_only(causes))
             continue;
         struct api fresh;
         api_open(&fresh, 1);
@@ -270,8 +270,10 @@ static void refuses_templates_as_pods(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(refuses_as_kubernetes_does, api_setup, api_teardown),
-        cmocka_unit_test_setup_teardown(refuses_templates_as_pods, api_setup, api_teardown),
+        cmocka_unit_test_setup_teardown(rejected_objects_get_the_causes_of_kubernetes, api_setup,
+                                        api_teardown),
+        cmocka_unit_test_setup_teardown(pod_templates_are_rejected_like_pods, api_setup,
+                                        api_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

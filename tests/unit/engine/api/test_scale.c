@@ -34,7 +34,7 @@ static struct answer put(struct api *api, const char *path, const char *body)
     return api_put(api, path, quoted(api->arena, body));
 }
 
-static void test_shows(void **state)
+static void test_read(void **state)
 {
     static const struct {
         const char *path, *specs, *replicas;
@@ -71,7 +71,7 @@ static void test_shows(void **state)
 }
 
 /* Only the number changes; the rest of the object stays. */
-static void test_writes(void **state)
+static void test_write(void **state)
 {
     static const char *const keys[] = {"Worker", "worker"};
     struct api *api = *state;
@@ -129,7 +129,7 @@ static void test_other_patches(void **state)
     assert_string_equal(api_at(api, TFJOBS "/j", "spec.tfReplicaSpecs.Worker.replicas"), "2");
 }
 
-static void test_refuses(void **state)
+static void test_rejected_scales(void **state)
 {
     static const struct {
         const char *body;
@@ -205,7 +205,7 @@ static void test_kubectl(void **state)
 }
 
 /* 'tfjobs/scale' is a separate permission. */
-static void test_rights(void **state)
+static void test_permissions(void **state)
 {
     struct api *api = *state;
     make_job(api, TFJOBS, "{'Worker': {'replicas': 2}}");
@@ -231,8 +231,9 @@ int main(void)
 {
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        API_TEST(test_shows),   API_TEST(test_writes),  API_TEST(test_other_patches),
-        API_TEST(test_refuses), API_TEST(test_kubectl), API_TEST(test_rights),
+        API_TEST(test_read),          API_TEST(test_write),
+        API_TEST(test_other_patches), API_TEST(test_rejected_scales),
+        API_TEST(test_kubectl),       API_TEST(test_permissions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,7 +102,7 @@ static void store_broken(struct api *api, const struct kube_kind *resource, cons
     store_bytes(api, stored_key(api->arena, resource, namespace_, name), data.data, data.size);
 }
 
-static void store_fine(struct api *api, const struct kube_kind *resource, const char *name)
+static void store_valid(struct api *api, const struct kube_kind *resource, const char *name)
 {
     struct json *object =
         kube_object_make(api->arena, &resource->id, resource->id.namespaced ? "default" : "", name);
@@ -122,7 +122,7 @@ static const struct kube_kind *kind(const char *group, const char *plural)
 }
 
 /* The custom kind of the definition. */
-static const struct kube_kind *deeps(struct api *api)
+static const struct kube_kind *custom_kind(struct api *api)
 {
     return registry_find(engine_registry(api->engine), "x.io", "v1", "deeps");
 }
@@ -130,14 +130,14 @@ static const struct kube_kind *deeps(struct api *api)
 static void define(struct api *api)
 {
     assert_int_equal(api_post(api, DEFINITIONS, DEEP_DEFINITION).status, 201);
-    assert_non_null(deeps(api));
+    assert_non_null(custom_kind(api));
 }
 
 /* ---- One kind -------------------------------------------------------------------------------- */
 
 /* Whether the server creates objects of this kind at each start. It then removes unreadable
  * ones. */
-static bool is_renewed(const struct kube_kind *resource)
+static bool is_created_at_start(const struct kube_kind *resource)
 {
     static const char *const storages[] = {"nodes", "endpoints", "events",
                                            "leases.coordination.k8s.io",
@@ -174,7 +174,7 @@ static void expect_served(struct api *api, const struct kube_kind *resource)
     struct arena *arena = api->arena;
     const char *path = kind_path(arena, resource), *at = arena_printf(arena, "%s/broken", path);
     const char *what =
-        is_renewed(resource)
+        is_created_at_start(resource)
             ? NULL
             : arena_printf(arena, "%s \\\"%sbroken\\\" cannot be read", resource->storage,
                            resource->id.namespaced ? "default/" : "");
@@ -194,7 +194,7 @@ static void expect_served(struct api *api, const struct kube_kind *resource)
                               "&allowWatchBookmarks=true",
                               path),
                  NULL);
-    int missing = is_renewed(resource) ? 404 : 500;
+    int missing = is_created_at_start(resource) ? 404 : 500;
     struct answer answer = api_get(api, at);
     assert_int_equal(answer.status, missing);
     if (missing == 500 && !(strstr(answer_message(&answer), "broken\" cannot be read") &&
@@ -212,13 +212,13 @@ static void expect_deleted(struct api *api, const struct kube_kind *resource)
     struct stream *stream = stream_open(api, arena_printf(api->arena, "%s?watch=1", path), NULL);
     size_t before = stream_count(stream);
     struct answer answer = api_delete(api, at, NULL);
-    if (answer.status != (is_renewed(resource) ? 404 : 200))
+    if (answer.status != (is_created_at_start(resource) ? 404 : 200))
         fail_msg("%s: %d %s", at, answer.status, answer.body);
     api_run(api, SETTLE_MS);
     answer = api_get(api, at);
     if (answer.status != 404)
         fail_msg("%s: %d %s", at, answer.status, answer.body);
-    if (!is_renewed(resource) && !strstr(stream_text(stream, before), "DELETED broken"))
+    if (!is_created_at_start(resource) && !strstr(stream_text(stream, before), "DELETED broken"))
         fail_msg("%s: %s", path, stream_text(stream, before));
     stream_close(stream);
 }
@@ -245,14 +245,14 @@ static void test_every_kind(void **state)
         define(&api);
         for (size_t i = 0; (resource = every_kind_at(i)); i++) {
             store_broken(&api, resource, "default", "broken", damage);
-            store_fine(&api, resource, "fine");
+            store_valid(&api, resource, "fine");
         }
-        store_broken(&api, deeps(&api), "default", "broken", damage);
-        store_fine(&api, deeps(&api), "fine");
-        api_start_anew(&api, NULL);
+        store_broken(&api, custom_kind(&api), "default", "broken", damage);
+        store_valid(&api, custom_kind(&api), "fine");
+        api_restart(&api, NULL);
         for (size_t i = 0; (resource = every_kind_at(i)); i++)
             expect_served(&api, resource);
-        expect_served(&api, deeps(&api));
+        expect_served(&api, custom_kind(&api));
         /* These objects have only a name, and no write would have accepted them. */
         for (size_t i = 0; (resource = every_kind_at(i)); i++)
             remove_bytes(&api, stored_key(api.arena, resource, "default", "fine"));
@@ -262,17 +262,17 @@ static void test_every_kind(void **state)
         assert_int_equal(api_post(&api, PODS, POD_X).status, 201);
         for (size_t i = 0; (resource = every_kind_at(i)); i++)
             expect_deleted(&api, resource);
-        expect_deleted(&api, deeps(&api));
+        expect_deleted(&api, custom_kind(&api));
         engine_controllers_free(controllers);
         api_close(&api);
     }
 }
 
-/* ---- What holds others ----------------------------------------------------------------------- */
+/* ---- Namespaces and owners ------------------------------------------------------------------- */
 
 /* A namespace and a definition are removed together with their unreadable objects, which no list
  * shows. */
-static void test_goes_with_its_namespace(void **state)
+static void test_deleted_with_its_namespace(void **state)
 {
     struct api_controlled *fixture = *state;
     struct api *api = &fixture->api;
@@ -283,7 +283,7 @@ static void test_goes_with_its_namespace(void **state)
     api_run(api, SETTLE_MS);
     store_broken(api, pods, "shop", "broken", TOO_DEEP);
     store_broken(api, pods, "default", "broken", TOO_DEEP);
-    store_broken(api, deeps(api), "shop", "broken", GARBAGE);
+    store_broken(api, custom_kind(api), "shop", "broken", GARBAGE);
     assert_int_equal(api_delete(api, "/api/v1/namespaces/shop", NULL).status, 200);
     api_run(api, SETTLE_MS);
     assert_int_equal(api_get(api, "/api/v1/namespaces/shop").status, 404);
@@ -291,7 +291,7 @@ static void test_goes_with_its_namespace(void **state)
     assert_null(store_get(api->store, "/deeps.x.io/shop/broken"));
     assert_int_equal(api_get(api, PODS "/broken").status, 500); /* the pod of another namespace */
 
-    store_broken(api, deeps(api), "default", "broken", EMPTY);
+    store_broken(api, custom_kind(api), "default", "broken", EMPTY);
     assert_int_equal(api_delete(api, DEFINITIONS "/deeps.x.io", NULL).status, 200);
     api_run(api, SETTLE_MS);
     assert_int_equal(api_get(api, DEFINITIONS "/deeps.x.io").status, 404);
@@ -321,7 +321,7 @@ static void test_namespace_itself(void **state)
 
 /* Objects that the server creates at every start are created again, or removed so that a node can
  * create them. */
-static void test_own_objects_are_made_again(void **state)
+static void test_default_objects_are_created_again(void **state)
 {
     static const struct {
         const char *group, *plural, *namespace_, *name, *path;
@@ -344,7 +344,7 @@ static void test_own_objects_are_made_again(void **state)
                          rows[i].name, damage);
         store_broken(&api, kind("", "services"), "default", "kubernetes", damage);
         store_broken(&api, kind("", "services"), "default", "kubernetes-other", damage);
-        api_start_anew(&api, "ca");
+        api_restart(&api, "ca");
         for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
             assert_int_equal(api_get(&api, rows[i].path).status, 200);
         assert_int_equal(api_get(&api, SERVICES "kubernetes").status, 404);
@@ -385,7 +385,7 @@ static void test_garbage(void **state)
         answer_at(api, &owner, "metadata.uid"));
     store_broken(api, kind("", "configmaps"), "default", "owner", GARBAGE);
     engine_controllers_free(fixture->controllers);
-    api_start_anew(api, NULL);
+    api_restart(api, NULL);
     fixture->controllers = engine_controllers_new(api->loop, api->transport, SERVED_KINDS);
     assert_int_equal(api_post(api, "/api/v1/namespaces/default/secrets", body).status, 201);
     api_run(api, SETTLE_MS);
@@ -421,7 +421,7 @@ static void test_delete_options(void **state)
 }
 
 /* The log names all objects, the response a few. */
-static void test_many(void **state)
+static void test_many_unreadable_objects(void **state)
 {
     struct api *api = *state;
     for (int i = 0; i < 20; i++)
@@ -474,13 +474,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_kind),
-        WITH_CONTROLLERS(test_goes_with_its_namespace),
+        WITH_CONTROLLERS(test_deleted_with_its_namespace),
         WITH_CONTROLLERS(test_namespace_itself),
-        cmocka_unit_test(test_own_objects_are_made_again),
+        cmocka_unit_test(test_default_objects_are_created_again),
         cmocka_unit_test_setup_teardown(test_policies, api_setup, api_teardown),
         WITH_CONTROLLERS(test_garbage),
         cmocka_unit_test_setup_teardown(test_delete_options, api_setup, api_teardown),
-        cmocka_unit_test_setup_teardown(test_many, api_setup, api_teardown),
+        cmocka_unit_test_setup_teardown(test_many_unreadable_objects, api_setup, api_teardown),
         cmocka_unit_test_setup_teardown(test_log, api_setup, api_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,7 +67,7 @@ static void test_without_a_name(void **state)
     assert_string_equal(api_at(api, MAPS "/c", "data.a"), "1");
 }
 
-static void test_nothing_changed(void **state)
+static void test_update_without_a_change(void **state)
 {
     struct api *api = *state;
     api_post(api, MAPS, "{\"metadata\":{\"name\":\"c\"},\"data\":{\"a\":\"1\"}}");
@@ -195,7 +195,7 @@ static void test_wrong_patches(void **state)
 }
 
 /* Errors of the request are reported before a missing object. */
-static void test_update_of_nothing(void **state)
+static void test_update_of_a_missing_object(void **state)
 {
     struct api *api = *state;
     struct answer answer = api_put(api, MAPS "/a", "{\"metadata\":{\"name\":\"b\"}}");
@@ -212,7 +212,7 @@ static void test_update_of_nothing(void **state)
     assert_int_equal(api_put(api, MAPS "/a", "{\"metadata\":{\"name\":\"a\"}}").status, 404);
 }
 
-static void test_pod_is_fixed(void **state)
+static void test_immutable_pod_fields(void **state)
 {
     struct api *api = *state;
     api_post(api, PODS, POD_X);
@@ -268,11 +268,16 @@ int main(void)
 {
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        API_TEST(test_optimistic_lock),   API_TEST(test_without_a_name),
-        API_TEST(test_nothing_changed),   API_TEST(test_generation_and_status),
-        API_TEST(test_patch_types),       API_TEST(test_wrong_patches),
-        API_TEST(test_update_of_nothing), API_TEST(test_pod_is_fixed),
-        API_TEST(test_binding),           API_TEST(test_immutable_metadata),
+        API_TEST(test_optimistic_lock),
+        API_TEST(test_without_a_name),
+        API_TEST(test_update_without_a_change),
+        API_TEST(test_generation_and_status),
+        API_TEST(test_patch_types),
+        API_TEST(test_wrong_patches),
+        API_TEST(test_update_of_a_missing_object),
+        API_TEST(test_immutable_pod_fields),
+        API_TEST(test_binding),
+        API_TEST(test_immutable_metadata),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -143,7 +143,7 @@ static void test_list_of_replicas(void **state)
 }
 
 /* Invalid elements, unknown roles, and more elements than the message shows. */
-static void test_odd_lists(void **state)
+static void test_invalid_replica_lists(void **state)
 {
     struct api *api = *state;
     _cleanup_buf_ struct buf body;
@@ -183,7 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         API_TEST(test_write_and_read),   API_TEST(test_clean_pod_policy),
         API_TEST(test_patch_and_watch),  API_TEST(test_refused),
-        API_TEST(test_list_of_replicas), API_TEST(test_odd_lists),
+        API_TEST(test_list_of_replicas), API_TEST(test_invalid_replica_lists),
         API_TEST(test_discovery),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ static struct json *volume_of(const char *name, const char *size)
                               name, size));
 }
 
-static const struct json *ours(void)
+static const struct json *own_class(void)
 {
     return parse("{'provisioner':'" CLAIM_PROVISIONER "'}");
 }
@@ -44,56 +44,56 @@ static struct claim_event event;
 
 static bool used, overdue;
 
-static enum claim_step next(const struct json *claim, const struct json *class_,
-                            const struct json *volume)
+static enum claim_step next_step(const struct json *claim, const struct json *class_,
+                                 const struct json *volume)
 {
     const struct claim_view view = {
         .claim = claim, .class_ = class_, .volume = volume, .used = used, .overdue = overdue};
     return claim_next_step(arena, &view, &patch, &event);
 }
 
-static void test_made_for_it(void **state)
+static void test_volume_created_for_claim(void **state)
 {
     struct json *claim = claim_of("{}");
-    const struct json *class_ = ours();
+    const struct json *class_ = own_class();
     assert_string_equal(claim_volume_name(arena, claim), "pvc-u");
-    assert_int_equal(next(claim, class_, NULL), CLAIM_MAKE_VOLUME);
+    assert_int_equal(next_step(claim, class_, NULL), CLAIM_MAKE_VOLUME);
     struct json *volume = claim_make_volume(arena, claim, class_);
     assert_string_equal(kube_meta_annotation(volume, "trainyard.dev/volume"), "d/c");
-    assert_int_equal(next(claim, class_, volume), CLAIM_PATCH_CLAIM);
+    assert_int_equal(next_step(claim, class_, volume), CLAIM_PATCH_CLAIM);
     claim = kube_patch_merge(arena, claim, patch);
-    assert_int_equal(next(claim, class_, volume), CLAIM_PATCH_VOLUME_STATUS);
+    assert_int_equal(next_step(claim, class_, volume), CLAIM_PATCH_VOLUME_STATUS);
     volume = kube_patch_merge(arena, volume, patch);
-    assert_int_equal(next(claim, class_, volume), CLAIM_PATCH_STATUS);
+    assert_int_equal(next_step(claim, class_, volume), CLAIM_PATCH_STATUS);
     claim = kube_patch_merge(arena, claim, patch);
     assert_string_equal(json_get_string(json_at(claim, "status", "capacity", NULL), "storage", ""),
                         "1Gi");
-    assert_int_equal(next(claim, class_, volume), CLAIM_DONE);
+    assert_int_equal(next_step(claim, class_, volume), CLAIM_DONE);
     assert_null(event.message);
     /* Without its volume the claim is lost. */
-    assert_int_equal(next(claim, class_, NULL), CLAIM_LOSE);
+    assert_int_equal(next_step(claim, class_, NULL), CLAIM_LOSE);
     assert_string_equal(event.reason, "ClaimLost");
     claim = kube_patch_merge(arena, claim, patch);
-    assert_int_equal(next(claim, class_, NULL), CLAIM_DONE);
+    assert_int_equal(next_step(claim, class_, NULL), CLAIM_DONE);
 }
 
-static void test_made_by_hand(void **state)
+static void test_volume_created_by_user(void **state)
 {
     struct json *claim = claim_of("{'volumeName':'v'}");
-    assert_int_equal(next(claim, NULL, NULL), CLAIM_WAIT);
+    assert_int_equal(next_step(claim, NULL, NULL), CLAIM_WAIT);
     assert_string_equal(event.message, "volume \"v\" not found");
     struct json *volume = volume_of("v", "2Gi");
-    assert_int_equal(next(claim, NULL, volume), CLAIM_PATCH_VOLUME);
+    assert_int_equal(next_step(claim, NULL, volume), CLAIM_PATCH_VOLUME);
     assert_string_equal(kube_meta_resource_version(patch), "7");
     volume = kube_patch_merge(arena, volume, patch);
-    assert_int_equal(next(claim, NULL, volume), CLAIM_PATCH_VOLUME_STATUS);
+    assert_int_equal(next_step(claim, NULL, volume), CLAIM_PATCH_VOLUME_STATUS);
     /* Another claim comes too late. */
     struct json *other = with(claim, "{'metadata':{'uid':'other'}}");
-    assert_int_equal(next(other, NULL, volume), CLAIM_WAIT);
+    assert_int_equal(next_step(other, NULL, volume), CLAIM_WAIT);
     assert_string_equal(event.message, "volume \"v\" already bound to a different claim.");
 }
 
-static void test_waits(void **state)
+static void test_claim_waits_with_a_reason(void **state)
 {
     static const struct {
         const char *spec, *class_, *volume_size, *reason, *message;
@@ -115,9 +115,10 @@ static void test_waits(void **state)
          "Cannot bind to requested volume \"v\": incompatible accessMode"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        assert_int_equal(next(claim_of(rows[i].spec), rows[i].class_ ? parse(rows[i].class_) : NULL,
-                              rows[i].volume_size ? volume_of("v", rows[i].volume_size) : NULL),
-                         CLAIM_WAIT);
+        assert_int_equal(
+            next_step(claim_of(rows[i].spec), rows[i].class_ ? parse(rows[i].class_) : NULL,
+                      rows[i].volume_size ? volume_of("v", rows[i].volume_size) : NULL),
+            CLAIM_WAIT);
         assert_string_equal(event.reason, rows[i].reason);
         assert_string_equal(event.message, rows[i].message);
     }
@@ -125,45 +126,46 @@ static void test_waits(void **state)
 
 /* A claim of a class without a provisioner here gets a directory, but only after another
  * provisioner had time to act. */
-static void test_other_classes(void **state)
+static void test_classes_without_provisioner(void **state)
 {
     overdue = true;
-    assert_int_equal(next(claim_of("{'storageClassName':'gp2'}"), NULL, NULL), CLAIM_MAKE_VOLUME);
+    assert_int_equal(next_step(claim_of("{'storageClassName':'gp2'}"), NULL, NULL),
+                     CLAIM_MAKE_VOLUME);
     assert_string_equal(event.reason, "ProvisionedHere");
     assert_string_equal(event.message,
                         "class \"gp2\" has no provisioner here: the claim gets a directory of this "
                         "machine, as with class \"standard\"");
-    assert_int_equal(next(claim_of("{}"), parse("{'provisioner':'example.com/nfs'}"), NULL),
+    assert_int_equal(next_step(claim_of("{}"), parse("{'provisioner':'example.com/nfs'}"), NULL),
                      CLAIM_MAKE_VOLUME);
-    assert_int_equal(next(claim_of("{}"), ours(), NULL), CLAIM_MAKE_VOLUME);
+    assert_int_equal(next_step(claim_of("{}"), own_class(), NULL), CLAIM_MAKE_VOLUME);
     assert_null(event.message);
     /* Users create the volumes of these classes. The name "" stands for no class. */
     assert_int_equal(
-        next(claim_of("{}"), parse("{'provisioner':'kubernetes.io/no-provisioner'}"), NULL),
+        next_step(claim_of("{}"), parse("{'provisioner':'kubernetes.io/no-provisioner'}"), NULL),
         CLAIM_WAIT);
-    assert_int_equal(next(claim_of("{'storageClassName':''}"), NULL, NULL), CLAIM_WAIT);
+    assert_int_equal(next_step(claim_of("{'storageClassName':''}"), NULL, NULL), CLAIM_WAIT);
     overdue = false;
 }
 
 static void test_first_consumer(void **state)
 {
-    struct json *class_ = with(ours(), "{'volumeBindingMode':'WaitForFirstConsumer'}");
+    struct json *class_ = with(own_class(), "{'volumeBindingMode':'WaitForFirstConsumer'}");
     struct json *claim = claim_of("{}");
-    assert_int_equal(next(claim, class_, NULL), CLAIM_WAIT);
+    assert_int_equal(next_step(claim, class_, NULL), CLAIM_WAIT);
     assert_string_equal(event.reason, "WaitForFirstConsumer");
     assert_string_equal(event.message, "waiting for first consumer to be created before binding");
-    assert_int_equal(next(claim, class_, volume_of("free", "1Gi")), CLAIM_WAIT);
+    assert_int_equal(next_step(claim, class_, volume_of("free", "1Gi")), CLAIM_WAIT);
     used = true;
-    assert_int_equal(next(claim, class_, volume_of("free", "1Gi")), CLAIM_PATCH_VOLUME);
-    assert_int_equal(next(claim, class_, NULL), CLAIM_MAKE_VOLUME);
+    assert_int_equal(next_step(claim, class_, volume_of("free", "1Gi")), CLAIM_PATCH_VOLUME);
+    assert_int_equal(next_step(claim, class_, NULL), CLAIM_MAKE_VOLUME);
     struct json *volume = claim_make_volume(arena, claim, class_);
     used = false; /* a step that was begun is completed */
-    assert_int_equal(next(claim, class_, volume), CLAIM_PATCH_CLAIM);
+    assert_int_equal(next_step(claim, class_, volume), CLAIM_PATCH_CLAIM);
     assert_string_equal(event.reason, "ProvisioningSucceeded");
     assert_string_equal(event.message, "Successfully provisioned volume pvc-u");
 }
 
-static void test_prefers(void **state)
+static void test_reserved_volume_is_preferred(void **state)
 {
     struct json *claim = claim_of("{}");
     struct json *small = volume_of("small", "1Gi"), *large = volume_of("large", "9Gi");
@@ -188,7 +190,7 @@ static void test_prefers(void **state)
         claim_prefers(arena, claim, with(small, "{'metadata':{'labels':{'a':'b'}}}"), NULL));
 }
 
-static void test_claim_goes(void **state)
+static void test_claim_deletion(void **state)
 {
     struct claim_view view = {
         .claim = with(claim_of("{}"), "{'metadata':{'deletionTimestamp':'2026-01-01T00:00:00Z',"
@@ -212,7 +214,7 @@ static void test_claim_goes(void **state)
 
 /* A pod keeps its ephemeral claim until the pod has ended. Another pod of the same name does not
  * keep it. */
-static void test_of_a_pod(void **state)
+static void test_ephemeral_claim_of_a_pod(void **state)
 {
     struct json *pod = parse("{'metadata':{'name':'p','namespace':'d','uid':'1'},'spec':{"
                              "'nodeName':'n','volumes':[{'name':'v','ephemeral':{}}]}}");
@@ -235,10 +237,10 @@ static enum volume_step volume_next(const struct json *volume, const struct json
     return claim_volume_next_step(arena, volume, claim, &patch);
 }
 
-static void test_volume_goes(void **state)
+static void test_volume_deletion(void **state)
 {
     struct json *claim = claim_of("{}");
-    struct json *volume = with(claim_make_volume(arena, claim, ours()),
+    struct json *volume = with(claim_make_volume(arena, claim, own_class()),
                                "{'metadata':{'finalizers':['" CLAIM_VOLUME_PROTECTION "']},"
                                "'status':{'phase':'Bound'}}");
     assert_int_equal(volume_next(volume, claim), VOLUME_DONE);
@@ -257,7 +259,7 @@ static void test_volume_goes(void **state)
     assert_int_equal(volume_next(kube_patch_merge(arena, volume, patch), NULL), VOLUME_DONE);
 }
 
-static void test_volume_kept(void **state)
+static void test_volume_retained(void **state)
 {
     struct json *volume =
         with(volume_of("v", "1Gi"),
@@ -277,11 +279,16 @@ static void test_volume_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_made_for_it),    cmocka_unit_test(test_made_by_hand),
-        cmocka_unit_test(test_waits),          cmocka_unit_test(test_other_classes),
-        cmocka_unit_test(test_first_consumer), cmocka_unit_test(test_prefers),
-        cmocka_unit_test(test_claim_goes),     cmocka_unit_test(test_volume_goes),
-        cmocka_unit_test(test_volume_kept),    cmocka_unit_test(test_of_a_pod),
+        cmocka_unit_test(test_volume_created_for_claim),
+        cmocka_unit_test(test_volume_created_by_user),
+        cmocka_unit_test(test_claim_waits_with_a_reason),
+        cmocka_unit_test(test_classes_without_provisioner),
+        cmocka_unit_test(test_first_consumer),
+        cmocka_unit_test(test_reserved_volume_is_preferred),
+        cmocka_unit_test(test_claim_deletion),
+        cmocka_unit_test(test_volume_deletion),
+        cmocka_unit_test(test_volume_retained),
+        cmocka_unit_test(test_ephemeral_claim_of_a_pod),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

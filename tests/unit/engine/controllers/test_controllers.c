@@ -42,7 +42,7 @@ static void make_pod(struct api *api, const char *name, const char *spec_more)
     assert_int_equal(answer.status, 201);
 }
 
-static void test_schedules(void **state)
+static void test_pod_is_scheduled(void **state)
 {
     struct api *api = *state;
     make_node(api, "n1");
@@ -64,7 +64,7 @@ static void test_schedules(void **state)
                         "Successfully assigned default/a to n1");
 }
 
-static void test_says_why_not(void **state)
+static void test_unschedulable_pod_has_a_reason(void **state)
 {
     struct api *api = *state;
     make_node(api, "n1");
@@ -87,7 +87,7 @@ static void test_says_why_not(void **state)
 }
 
 /* One pod fills the node. The other pod is scheduled when the first has ended. */
-static void test_waits_for_room(void **state)
+static void test_pod_waits_for_free_resources(void **state)
 {
     struct api *api = *state;
     api_post(api, "/api/v1/nodes",
@@ -144,7 +144,7 @@ static void test_node_taints(void **state)
     assert_string_equal(api_at(api, node, "spec.taints.2.key"), "");
 }
 
-static void test_node_gone(void **state)
+static void test_deleted_node(void **state)
 {
     struct api *api = *state;
     make_node(api, "n1");
@@ -186,23 +186,23 @@ static void make_family(struct api *api)
     assert_int_equal(api_get(api, MAPS "/grandchild").status, 200);
 }
 
-static void assert_family_is_gone(struct api *api)
+static void assert_family_is_deleted(struct api *api)
 {
     assert_int_equal(api_get(api, MAPS "/owner").status, 404);
     assert_int_equal(api_get(api, MAPS "/child").status, 404);
     assert_int_equal(api_get(api, MAPS "/grandchild").status, 404);
 }
 
-static void test_background(void **state)
+static void test_background_deletion(void **state)
 {
     struct api *api = *state;
     make_family(api);
     api_delete(api, MAPS "/owner", "{\"propagationPolicy\":\"Background\"}");
     api_run(api, 1000);
-    assert_family_is_gone(api);
+    assert_family_is_deleted(api);
 }
 
-static void test_foreground(void **state)
+static void test_foreground_deletion(void **state)
 {
     struct api *api = *state;
     make_family(api);
@@ -215,10 +215,10 @@ static void test_foreground(void **state)
     assert_string_not_equal(api_at(api, MAPS "/grandchild", "metadata.deletionTimestamp"), "");
     api_merge(api, MAPS "/grandchild", "{\"metadata\":{\"finalizers\":null}}");
     api_run(api, 1000);
-    assert_family_is_gone(api);
+    assert_family_is_deleted(api);
 }
 
-static void test_orphan(void **state)
+static void test_orphaned_dependents(void **state)
 {
     struct api *api = *state;
     make_family(api);
@@ -247,7 +247,7 @@ static void test_absent_owner(void **state)
 }
 
 /* Whether there is an event with this reason about the object. */
-static bool told(struct api *api, const char *namespace_, const char *reason, const char *text)
+static bool has_event(struct api *api, const char *namespace_, const char *reason, const char *text)
 {
     struct answer answer = api_get(
         api, arena_printf(api->arena, "/api/v1/namespaces/%s/events?fieldSelector=reason=%s",
@@ -256,7 +256,7 @@ static bool told(struct api *api, const char *namespace_, const char *reason, co
 }
 
 /* Owners that own each other do not block each other's deletion. */
-static void test_circle_of_owners(void **state)
+static void test_cyclic_owners(void **state)
 {
     struct api *api = *state;
     make_family(api);
@@ -279,12 +279,12 @@ static void test_circle_of_owners(void **state)
     assert_int_equal(api_get(api, MAPS "/child").status, 200);
     api_merge(api, MAPS "/leaf", "{\"metadata\":{\"finalizers\":null}}");
     api_run(api, 2000);
-    assert_family_is_gone(api);
+    assert_family_is_deleted(api);
 }
 
 /* An owner is looked up in the namespace of its dependent. A cluster-scoped object is never garbage
  * because of an owner in a namespace. */
-static void test_owner_elsewhere(void **state)
+static void test_owner_in_another_namespace(void **state)
 {
     struct api *api = *state;
     api_post(api, "/api/v1/namespaces", "{\"metadata\":{\"name\":\"team\"}}");
@@ -300,18 +300,18 @@ static void test_owner_elsewhere(void **state)
                           uid));
     api_run(api, 1000);
     assert_int_equal(api_get(api, MAPS "/near").status, 404);
-    assert_true(told(api, "default", "OwnerRefInvalidNamespace",
-                     "ConfigMap 'far' is in namespace 'team', not in 'default'"));
+    assert_true(has_event(api, "default", "OwnerRefInvalidNamespace",
+                          "ConfigMap 'far' is in namespace 'team', not in 'default'"));
     api_delete(api, "/api/v1/namespaces/team/configmaps/far", NULL);
     api_run(api, 1000);
     assert_int_equal(api_get(api, "/api/v1/persistentvolumes/wide").status, 200);
-    assert_true(told(api, "default", "OwnerRefInvalidNamespace",
-                     "is namespaced, but this object is cluster-scoped"));
+    assert_true(has_event(api, "default", "OwnerRefInvalidNamespace",
+                          "is namespaced, but this object is cluster-scoped"));
 }
 
 /* If a namespace's account or certificate was deleted, it is created again, with the content of
  * kube-system. */
-static void test_namespace_content_is_made_again(void **state)
+static void test_namespace_content_is_created_again(void **state)
 {
     static const char account[] = "/api/v1/namespaces/team/serviceaccounts/default";
     static const char map[] = "/api/v1/namespaces/team/configmaps/kube-root-ca.crt";
@@ -435,7 +435,7 @@ static void test_claims_of_other_classes(void **state)
     assert_string_equal(api_at(api, CLAIMS "/late", "status.phase"), "Bound");
 }
 
-static void test_old_events_go(void **state)
+static void test_old_events_are_deleted(void **state)
 {
     struct api *api = *state;
     api_post(api, "/api/v1/namespaces/default/events",
@@ -451,15 +451,23 @@ int main(void)
 #define FIXTURE_TEST(function)                                                                     \
     cmocka_unit_test_setup_teardown(function, setup, api_controlled_teardown)
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(test_schedules),       FIXTURE_TEST(test_says_why_not),
-        FIXTURE_TEST(test_waits_for_room),  FIXTURE_TEST(test_node_taints),
-        FIXTURE_TEST(test_node_gone),       FIXTURE_TEST(test_background),
-        FIXTURE_TEST(test_foreground),      FIXTURE_TEST(test_orphan),
-        FIXTURE_TEST(test_absent_owner),    FIXTURE_TEST(test_circle_of_owners),
-        FIXTURE_TEST(test_owner_elsewhere), FIXTURE_TEST(test_namespace_content_is_made_again),
-        FIXTURE_TEST(test_namespace),       FIXTURE_TEST(test_service),
-        FIXTURE_TEST(test_claim),           FIXTURE_TEST(test_claims_of_other_classes),
-        FIXTURE_TEST(test_old_events_go),
+        FIXTURE_TEST(test_pod_is_scheduled),
+        FIXTURE_TEST(test_unschedulable_pod_has_a_reason),
+        FIXTURE_TEST(test_pod_waits_for_free_resources),
+        FIXTURE_TEST(test_node_taints),
+        FIXTURE_TEST(test_deleted_node),
+        FIXTURE_TEST(test_background_deletion),
+        FIXTURE_TEST(test_foreground_deletion),
+        FIXTURE_TEST(test_orphaned_dependents),
+        FIXTURE_TEST(test_absent_owner),
+        FIXTURE_TEST(test_cyclic_owners),
+        FIXTURE_TEST(test_owner_in_another_namespace),
+        FIXTURE_TEST(test_namespace_content_is_created_again),
+        FIXTURE_TEST(test_namespace),
+        FIXTURE_TEST(test_service),
+        FIXTURE_TEST(test_claim),
+        FIXTURE_TEST(test_claims_of_other_classes),
+        FIXTURE_TEST(test_old_events_are_deleted),
     };
     int failed = 0;
     for (api_seed = 1; api_seed <= API_SEEDS && failed == 0; api_seed++)

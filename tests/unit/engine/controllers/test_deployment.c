@@ -50,7 +50,7 @@ static struct json *items(struct api *api, const char *path)
     return json_get(answer.json, "items");
 }
 
-/* ---- Playing the node ------------------------------------------------------------------------ */
+/* ---- The node -------------------------------------------------------------------------------- */
 
 static void make_ready(struct api *api, const struct json *pod, int number)
 {
@@ -141,7 +141,7 @@ static const char *sets(struct api *api)
     return result;
 }
 
-static void makes_sets_and_pods(void **state)
+static void a_deployment_creates_a_set_and_pods(void **state)
 {
     struct api *api = *state;
     deploy(api, "web", 3, "");
@@ -182,7 +182,7 @@ static void makes_sets_and_pods(void **state)
     assert_non_null(strstr(answer.body, "SuccessfulCreate"));
 }
 
-static void heals(void **state)
+static void deleted_and_released_pods_are_replaced(void **state)
 {
     struct api *api = *state;
     deploy(api, "web", 2, "");
@@ -207,7 +207,7 @@ static void heals(void **state)
     assert_int_equal(json_count(items(api, PODS)), 2);
 }
 
-static void rolls(void **state)
+static void a_template_change_is_rolled_out(void **state)
 {
     struct api *api = *state;
     deploy(api, "web", 4,
@@ -241,7 +241,7 @@ static void rolls(void **state)
     assert_non_null(strstr(answer.body, "\"deployment.kubernetes.io/revision-history\":\"1\""));
 }
 
-static void replaces_all_at_once(void **state)
+static void recreate_replaces_all_pods_at_once(void **state)
 {
     struct api *api = *state;
     deploy(api, "web", 3, "\"strategy\":{\"type\":\"Recreate\"},");
@@ -254,7 +254,7 @@ static void replaces_all_at_once(void **state)
     assert_int_equal(json_count(items(api, PODS)), 3);
 }
 
-static void pauses_and_scales(void **state)
+static void a_deployment_can_be_paused_and_scaled(void **state)
 {
     struct api *api = *state;
     deploy(api, "web", 2, "");
@@ -281,7 +281,7 @@ static void pauses_and_scales(void **state)
     assert_int_equal(json_count(items(api, PODS)), 0);
 }
 
-static void forgets_old_revisions(void **state)
+static void old_revisions_are_deleted(void **state)
 {
     struct api *api = *state;
     deploy(api, "web", 1, "\"revisionHistoryLimit\":1,");
@@ -293,7 +293,7 @@ static void forgets_old_revisions(void **state)
     assert_string_equal(sets(api), "3=1 2=0");
 }
 
-static void says_that_it_hangs(void **state)
+static void a_stalled_rollout_is_reported(void **state)
 {
     struct api *api = *state;
     deploy(api, "web", 1, "\"progressDeadlineSeconds\":30,");
@@ -308,7 +308,7 @@ static void says_that_it_hangs(void **state)
     assert_true(str_has_prefix(condition(api, "web", "Progressing"), "True NewReplicaSetAv"));
 }
 
-static void waits_until_ready_for_long(void **state)
+static void min_ready_seconds_delay_availability(void **state)
 {
     struct api *api = *state;
     struct answer answer = api_post(
@@ -334,7 +334,7 @@ static void waits_until_ready_for_long(void **state)
     assert_string_equal(api_at(api, SETS "/r", "status.availableReplicas"), "1");
 }
 
-static void tells_of_pods_that_cannot_be_made(void **state)
+static void pods_that_cannot_be_created_are_reported(void **state)
 {
     struct api *api = *state;
     deploy(api, "web", 1, "");
@@ -360,7 +360,7 @@ static void delete_web(struct api *api, const char *propagation)
     api_run(api, 3000);
 }
 
-static void goes_with_all_it_made(void **state)
+static void background_deletion_deletes_sets_and_pods(void **state)
 {
     struct api *api = *state;
     delete_web(api, "Background");
@@ -370,7 +370,7 @@ static void goes_with_all_it_made(void **state)
     assert_int_equal(json_count(items(api, PODS)), 0);
 }
 
-static void waits_for_all_it_made(void **state)
+static void foreground_deletion_waits_for_sets_and_pods(void **state)
 {
     struct api *api = *state;
     delete_web(api, "Foreground");
@@ -381,7 +381,7 @@ static void waits_for_all_it_made(void **state)
     assert_int_equal(json_count(items(api, PODS)), 0);
 }
 
-static void leaves_all_it_made(void **state)
+static void orphan_deletion_keeps_sets_and_pods(void **state)
 {
     struct api *api = *state;
     delete_web(api, "Orphan");
@@ -399,7 +399,7 @@ static void leaves_all_it_made(void **state)
                         "Deployment");
 }
 
-static void goes_with_its_namespace(void **state)
+static void a_deployment_is_deleted_with_its_namespace(void **state)
 {
     static const char *const all[] = {
         "/apis/apps/v1/namespaces/away/deployments", "/apis/apps/v1/namespaces/away/replicasets",
@@ -494,19 +494,19 @@ int main(void)
 #define FIXTURE_TEST(function)                                                                     \
     cmocka_unit_test_setup_teardown(function, setup, api_controlled_teardown)
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(makes_sets_and_pods),
-        FIXTURE_TEST(heals),
-        FIXTURE_TEST(rolls),
-        FIXTURE_TEST(replaces_all_at_once),
-        FIXTURE_TEST(pauses_and_scales),
-        FIXTURE_TEST(forgets_old_revisions),
-        FIXTURE_TEST(says_that_it_hangs),
-        FIXTURE_TEST(waits_until_ready_for_long),
-        FIXTURE_TEST(tells_of_pods_that_cannot_be_made),
-        FIXTURE_TEST(goes_with_all_it_made),
-        FIXTURE_TEST(waits_for_all_it_made),
-        FIXTURE_TEST(leaves_all_it_made),
-        FIXTURE_TEST(goes_with_its_namespace),
+        FIXTURE_TEST(a_deployment_creates_a_set_and_pods),
+        FIXTURE_TEST(deleted_and_released_pods_are_replaced),
+        FIXTURE_TEST(a_template_change_is_rolled_out),
+        FIXTURE_TEST(recreate_replaces_all_pods_at_once),
+        FIXTURE_TEST(a_deployment_can_be_paused_and_scaled),
+        FIXTURE_TEST(old_revisions_are_deleted),
+        FIXTURE_TEST(a_stalled_rollout_is_reported),
+        FIXTURE_TEST(min_ready_seconds_delay_availability),
+        FIXTURE_TEST(pods_that_cannot_be_created_are_reported),
+        FIXTURE_TEST(background_deletion_deletes_sets_and_pods),
+        FIXTURE_TEST(foreground_deletion_waits_for_sets_and_pods),
+        FIXTURE_TEST(orphan_deletion_keeps_sets_and_pods),
+        FIXTURE_TEST(a_deployment_is_deleted_with_its_namespace),
         FIXTURE_TEST(slices_follow_pods),
         FIXTURE_TEST(slices_mirror_endpoints),
     };

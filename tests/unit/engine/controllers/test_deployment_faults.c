@@ -56,7 +56,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* ---- What the deployment asks for ------------------------------------------------------------ */
+/* ---- The deployment -------------------------------------------------------------------------- */
 
 static int64_t rolling_number(const struct world *world, const char *name)
 {
@@ -108,7 +108,7 @@ static void make_deployment(struct world *world)
     world->largest = most_pods(world);
 }
 
-static void change_mind(struct world *world)
+static void change_deployment(struct world *world)
 {
     struct json *spec = json_get(world->deployment, "spec");
     if (chance(world, 50))
@@ -121,9 +121,9 @@ static void change_mind(struct world *world)
         world->largest = most_pods(world);
 }
 
-/* ---- What the sets do ------------------------------------------------------------------------ */
+/* ---- The sets -------------------------------------------------------------------------------- */
 
-static void tell_status(struct thing *thing)
+static void update_set_status(struct thing *thing)
 {
     struct json *status = json_ensure_object(arena, thing->json, "status");
     json_set_int(arena, status, "replicas", thing->total);
@@ -133,7 +133,7 @@ static void tell_status(struct thing *thing)
 }
 
 /* Lets a set delete pods: first those that are not available, like the set's own controller. */
-static void work_on(struct world *world, struct thing *thing, bool calm)
+static void run_set_controller(struct world *world, struct thing *thing, bool calm)
 {
     int64_t size = spec_number(thing->json, "replicas");
     if (thing->total < size)
@@ -147,10 +147,10 @@ static void work_on(struct world *world, struct thing *thing, bool calm)
     else if (!calm && thing->available > 0 && chance(world, 10))
         thing->available--;
     if (calm || chance(world, 60))
-        tell_status(thing);
+        update_set_status(thing);
 }
 
-/* ---- What the controller does ---------------------------------------------------------------- */
+/* ---- The controller -------------------------------------------------------------------------- */
 
 static struct thing *thing_of(struct world *world, const struct json *set)
 {
@@ -179,7 +179,7 @@ static int64_t sum_of_sizes(const struct world *world)
 }
 
 /* Returns the number of pods that are available and stay so, whichever pods the sets delete. */
-static int64_t sure_to_serve(const struct world *world)
+static int64_t count_stable_pods(const struct world *world)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < world->count; i++) {
@@ -241,7 +241,7 @@ static bool reconcile(struct world *world)
 {
     const struct json *sets[SETS_MAX];
     struct deployment_plan plan;
-    int64_t sizes = sum_of_sizes(world), serving = sure_to_serve(world);
+    int64_t sizes = sum_of_sizes(world), serving = count_stable_pods(world);
     bool scaling = false;
     for (size_t i = 0; i < world->count; i++) {
         const char *desired = kube_meta_annotation(world->things[i].json, DEPLOYMENT_DESIRED);
@@ -264,9 +264,9 @@ static bool reconcile(struct world *world)
     EXPECT(world, now <= (most > sizes ? most : sizes), "%" PRId64 " pods, allowed are %" PRId64,
            now, most);
     if (!scaling && !world->recreate)
-        EXPECT(world, sure_to_serve(world) >= least(serving, needed),
+        EXPECT(world, count_stable_pods(world) >= least(serving, needed),
                "%" PRId64 " pods serve, needed are %" PRId64 ", there were %" PRId64,
-               sure_to_serve(world), needed, serving);
+               count_stable_pods(world), needed, serving);
     if (plan.status)
         json_set(arena, world->deployment, "status", plan.status);
     if (plan.revision)
@@ -299,7 +299,7 @@ static void expect_done(struct world *world)
            "%zu sets are kept", world->count);
 }
 
-static void rolls_out_whatever_happens(void **state)
+static void rollouts_complete_despite_faults(void **state)
 {
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct world world = {.seed = seed, .now_ms = 1000 * 1000};
@@ -309,9 +309,10 @@ static void rolls_out_whatever_happens(void **state)
         for (int step = 0; step < STEPS; step++) {
             world.now_ms += 1000;
             if (chance(&world, 5))
-                change_mind(&world);
+                change_deployment(&world);
             if (world.count)
-                work_on(&world, &world.things[rand_below(&world.rand, world.count)], false);
+                run_set_controller(&world, &world.things[rand_below(&world.rand, world.count)],
+                                   false);
             reconcile(&world);
             if (world.recreate)
                 expect_no_mixture(&world);
@@ -321,7 +322,7 @@ static void rolls_out_whatever_happens(void **state)
             world.now_ms += 1000;
             for (size_t i = 0; i < world.count; i++) {
                 struct thing *thing = &world.things[i];
-                work_on(&world, thing, true);
+                run_set_controller(&world, thing, true);
                 all &= thing->available == spec_number(thing->json, "replicas");
             }
             if (!reconcile(&world) && all)
@@ -335,7 +336,7 @@ static void rolls_out_whatever_happens(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(rolls_out_whatever_happens),
+        TEST(rollouts_complete_despite_faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

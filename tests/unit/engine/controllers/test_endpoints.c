@@ -16,7 +16,7 @@ static const struct json *pod(const char *name, const char *ip, bool ready, cons
 }
 
 /* Returns "ports: ready | not ready" for each subset, with names only. */
-static const char *shape(const struct json *subsets)
+static const char *text_of_subsets(const struct json *subsets)
 {
     const char *text = "";
     JSON_EACH (subset, subsets) {
@@ -38,13 +38,15 @@ static void test_ready_or_not(void **state)
         pod("b", "1.2", false, "Running", 80), pod("a", "1.1", true, "Running", 80),
         pod("c", "1.3", true, "Succeeded", 80), pod("d", "", false, "Pending", 80)};
     struct json *service = tree("{\"spec\":{\"ports\":[{\"port\":8080,\"targetPort\":80}]}}");
-    assert_string_equal(shape(endpoints_subsets(arena, service, pods, 4)), "[80 +1.1-1.2]");
+    assert_string_equal(text_of_subsets(endpoints_subsets(arena, service, pods, 4)),
+                        "[80 +1.1-1.2]");
     service = tree("{\"spec\":{\"publishNotReadyAddresses\":true,\"ports\":[{\"port\":80}]}}");
-    assert_string_equal(shape(endpoints_subsets(arena, service, pods, 4)), "[80 +1.1+1.2]");
+    assert_string_equal(text_of_subsets(endpoints_subsets(arena, service, pods, 4)),
+                        "[80 +1.1+1.2]");
     /* A headless service needs no ports. */
     service = tree("{\"spec\":{}}");
-    assert_string_equal(shape(endpoints_subsets(arena, service, pods, 4)), "[+1.1-1.2]");
-    assert_string_equal(shape(endpoints_subsets(arena, service, pods, 0)), "");
+    assert_string_equal(text_of_subsets(endpoints_subsets(arena, service, pods, 4)), "[+1.1-1.2]");
+    assert_string_equal(text_of_subsets(endpoints_subsets(arena, service, pods, 0)), "");
 }
 
 static void test_named_ports(void **state)
@@ -52,9 +54,10 @@ static void test_named_ports(void **state)
     const struct json *pods[] = {pod("a", "1.1", true, "Running", 80),
                                  pod("b", "1.2", true, "Running", 81)};
     struct json *service = tree("{\"spec\":{\"ports\":[{\"port\":1,\"targetPort\":\"web\"}]}}");
-    assert_string_equal(shape(endpoints_subsets(arena, service, pods, 2)), "[80 +1.1][81 +1.2]");
+    assert_string_equal(text_of_subsets(endpoints_subsets(arena, service, pods, 2)),
+                        "[80 +1.1][81 +1.2]");
     service = tree("{\"spec\":{\"ports\":[{\"port\":1,\"targetPort\":\"none\"}]}}");
-    assert_string_equal(shape(endpoints_subsets(arena, service, pods, 2)), "");
+    assert_string_equal(text_of_subsets(endpoints_subsets(arena, service, pods, 2)), "");
 }
 
 int main(void)

@@ -50,7 +50,7 @@ static struct answer make_pod(struct api *api, const char *template_)
 #define TEMPLATE                                                                                   \
     "'volumeClaimTemplate':{'metadata':{'labels':{'a':'b'},'annotations':{'c':'d'}}," SPEC "}"
 
-static void test_comes_and_goes_with_its_pod(void **state)
+static void test_claim_is_created_and_deleted_with_its_pod(void **state)
 {
     struct api *api = *state;
     assert_int_equal(make_pod(api, TEMPLATE).status, 201);
@@ -121,7 +121,7 @@ static void test_claim_of_another_owner(void **state)
     assert_string_equal(api_at(api, CLAIMS "/p-v", "metadata.ownerReferences.0.name"), "p");
 }
 
-static void test_class_that_waits(void **state)
+static void test_class_that_waits_for_first_consumer(void **state)
 {
     struct api *api = *state;
     api_post(api, "/apis/storage.k8s.io/v1/storageclasses",
@@ -160,7 +160,7 @@ static void test_refused(void **state)
 }
 
 /* The claim's name is made of the names of the pod and the volume. It must not be too long. */
-static void test_too_long_together(void **state)
+static void test_claim_name_is_too_long(void **state)
 {
     struct api *api = *state;
     char name[253 + 1];
@@ -184,12 +184,12 @@ int main(void)
 #define FIXTURE_TEST(function)                                                                     \
     cmocka_unit_test_setup_teardown(function, setup, api_controlled_teardown)
     const struct CMUnitTest tests[] = {
-        FIXTURE_TEST(test_comes_and_goes_with_its_pod),
+        FIXTURE_TEST(test_claim_is_created_and_deleted_with_its_pod),
         FIXTURE_TEST(test_foreground),
         FIXTURE_TEST(test_claim_of_another_owner),
-        FIXTURE_TEST(test_class_that_waits),
+        FIXTURE_TEST(test_class_that_waits_for_first_consumer),
         FIXTURE_TEST(test_refused),
-        FIXTURE_TEST(test_too_long_together),
+        FIXTURE_TEST(test_claim_name_is_too_long),
     };
     int failed = 0;
     for (api_seed = 1; api_seed <= API_SEEDS && failed == 0; api_seed++)

@@ -31,7 +31,7 @@ static void test_collectable(void **state)
     }
 }
 
-static void test_duty(void **state)
+static void test_duty_towards_dependents(void **state)
 {
     assert_int_equal(
         garbage_duty_of(tree("{\"metadata\":{\"finalizers\":[\"foregroundDeletion\"]}}")),
@@ -66,7 +66,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_collectable),
-        cmocka_unit_test(test_duty),
+        cmocka_unit_test(test_duty_towards_dependents),
         cmocka_unit_test(test_patches),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

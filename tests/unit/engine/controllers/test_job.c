@@ -221,7 +221,7 @@ static void test_counts_once(void **state)
     assert_null(plan.status);
 }
 
-static void test_what_counts(void **state)
+static void test_counted_pods(void **state)
 {
     static const struct {
         const char *pod, *uncounted;
@@ -284,7 +284,7 @@ static const char *condition(const struct job_plan *plan, const char *type)
     return "";
 }
 
-static void test_completes(void **state)
+static void test_completion(void **state)
 {
     struct job_plan plan =
         plan_at(7, job("\"completions\":1", RUNNING ",\"succeeded\":1"), "a Succeeded free");
@@ -314,7 +314,7 @@ static void test_completes(void **state)
     assert_string_equal(condition(&plan, "Complete"), "True CompletionsReached");
 }
 
-static void test_fails(void **state)
+static void test_failure(void **state)
 {
     struct job_plan plan =
         plan_at(7, job("\"completions\":1,\"backoffLimit\":1", RUNNING ",\"failed\":2"), "");
@@ -348,7 +348,7 @@ static void test_fails(void **state)
     assert_string_equal(condition(&plan, "Complete"), "");
 }
 
-static void test_restarts_in_place_are_tries(void **state)
+static void test_container_restarts_count_as_failures(void **state)
 {
     struct json *object = job("\"completions\":1,\"backoffLimit\":3", RUNNING);
     json_set_string(arena, json_at(object, "spec", "template", "spec", NULL), "restartPolicy",
@@ -359,7 +359,7 @@ static void test_restarts_in_place_are_tries(void **state)
     assert_string_equal(condition(&plan, "FailureTarget"), "True BackoffLimitExceeded");
 }
 
-static void test_suspends(void **state)
+static void test_suspension(void **state)
 {
     struct job_plan plan = plan_at(
         7, job("\"completions\":1,\"suspend\":true,\"activeDeadlineSeconds\":1", RUNNING), "");
@@ -375,7 +375,7 @@ static void test_suspends(void **state)
     assert_string_equal(actions(&plan), "create j-");
 }
 
-static void test_expires(void **state)
+static void test_ttl_after_finished(void **state)
 {
     const char *ended = "\"conditions\":[{\"type\":\"Failed\",\"status\":\"True\","
                         "\"lastTransitionTime\":\"" START "\"}]";
@@ -411,7 +411,7 @@ static void test_pod_of_an_index(void **state)
                         "{\"fieldPath\":\"metadata.annotations['" JOB_INDEX_KEY "']\"}}}");
 }
 
-static void test_indexes(void **state)
+static void test_completed_indexes(void **state)
 {
     static const char *const rows[][2] = {
         {"", ""},
@@ -445,15 +445,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_actions, setup, teardown),
         cmocka_unit_test_setup_teardown(test_counts_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_what_counts, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_counted_pods, setup, teardown),
         cmocka_unit_test_setup_teardown(test_backoff, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_completes, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_fails, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_restarts_in_place_are_tries, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_suspends, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_expires, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_completion, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_failure, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_container_restarts_count_as_failures, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_suspension, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_ttl_after_finished, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pod_of_an_index, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_indexes, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_completed_indexes, setup, teardown),
     };
     return cmocka_run_group_tests_name("engine_job", tests, NULL, NULL);
 }

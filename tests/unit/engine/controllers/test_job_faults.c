@@ -69,14 +69,14 @@ static int64_t spec_number(const struct world *world, const char *name)
         }                                                                                          \
     } while (0)
 
-/* ---- What really happens --------------------------------------------------------------------- */
+/* ---- The pods -------------------------------------------------------------------------------- */
 
 static const char *phase_of(const struct thing *thing)
 {
     return json_get_string(json_get(thing->json, "status"), "phase", "");
 }
 
-static void touch(struct world *world, struct thing *thing)
+static void set_changed(struct world *world, struct thing *thing)
 {
     json_set(arena, json_get(thing->json, "metadata"), "resourceVersion",
              json_stringf(arena, "%" PRIu64, ++world->version));
@@ -126,7 +126,7 @@ static void mark_deleted(struct world *world, struct thing *thing, int64_t grace
     }
     if (!started && thing->alive)
         end(world, thing, false);
-    touch(world, thing);
+    set_changed(world, thing);
     remove_if_free(thing);
 }
 
@@ -135,7 +135,7 @@ static void finish(struct world *world, struct thing *thing, bool well)
 {
     end(world, thing, well);
     set_phase(thing, well ? "Succeeded" : "Failed");
-    touch(world, thing);
+    set_changed(world, thing);
     if (kube_meta_is_deleting(thing->json)) {
         json_set_int(arena, json_get(thing->json, "metadata"), "deletionGracePeriodSeconds", 0);
         remove_if_free(thing);
@@ -159,7 +159,7 @@ static void end_forced(struct world *world)
     }
 }
 
-static void live(struct world *world)
+static void do_random_pod_step(struct world *world)
 {
     if (world->count == 0)
         return;
@@ -169,7 +169,7 @@ static void live(struct world *world)
     bool deleting = kube_meta_is_deleting(thing->json);
     if (thing->alive && str_eq(phase_of(thing), "Pending") && !deleting) {
         set_phase(thing, "Running");
-        touch(world, thing);
+        set_changed(world, thing);
         return;
     }
     if (thing->alive && str_eq(phase_of(thing), "Running") && (deleting || chance(world, 60))) {
@@ -188,7 +188,7 @@ static void live(struct world *world)
     }
 }
 
-/* ---- Who carries out the plans --------------------------------------------------------------- */
+/* ---- The controller -------------------------------------------------------------------------- */
 
 static void check_new(struct world *world, const struct thing *made)
 {
@@ -219,7 +219,7 @@ static void create(struct world *world, const struct json *pod)
     json_set(arena, meta, "name", json_stringf(arena, "p%zu", world->count));
     json_set(arena, meta, "uid", json_stringf(arena, "u%zu", world->count));
     set_phase(thing, "Pending");
-    touch(world, thing);
+    set_changed(world, thing);
     world->count++;
     check_new(world, thing);
 }
@@ -251,10 +251,10 @@ static bool act(struct world *world, const struct job_action *action)
         if (!is_current(thing, action->object))
             return false;
         kube_meta_set_annotation(arena, thing->json, JOB_STOPPED_ANNOTATION, "true");
-        touch(world, thing);
+        set_changed(world, thing);
     } else if (thing && action->type == JOB_RELEASE_POD && is_current(thing, action->object)) {
         kube_meta_remove_finalizer(thing->json, JOB_FINALIZER);
-        touch(world, thing);
+        set_changed(world, thing);
         remove_if_free(thing);
     }
     return true;
@@ -284,7 +284,7 @@ static int64_t pass(struct world *world, bool crash)
             if ((int)plan.actions[i].type != type)
                 continue;
             if (chance(world, 20))
-                live(world);
+                do_random_pod_step(world);
             if (steps_left-- == 0 || !act(world, &plan.actions[i]))
                 return 0;
         }
@@ -315,7 +315,7 @@ static struct json *draw_job(struct world *world)
 }
 
 /* Changes a running job like a user. */
-static void meddle(struct world *world)
+static void change_job_as_user(struct world *world)
 {
     struct json *spec = json_get(world->job, "spec");
     if (chance(world, 50))
@@ -353,7 +353,7 @@ static void run(uint64_t seed)
         EXPECT(&world, step < STEPS_MAX, "it never ends");
         end_forced(&world);
         if (chance(&world, 70)) {
-            live(&world);
+            do_random_pod_step(&world);
         } else {
             int64_t idle_ms = pass(&world, chance(&world, 25));
             if (idle_ms > 0 && chance(&world, 50))
@@ -361,7 +361,7 @@ static void run(uint64_t seed)
         }
         world.now_ms += (int64_t)below(&world, 500);
         if (chance(&world, 1))
-            meddle(&world);
+            change_job_as_user(&world);
         /* In the second half the job is not suspended. */
         if (step > STEPS_MAX / 2)
             json_set_bool(arena, json_get(world.job, "spec"), "suspend", false);

@@ -188,7 +188,7 @@ static void test_two_groups(void **state)
 }
 
 /* A replaced member joins the others, and so do members beyond minMember. */
-static void test_replaced_and_more(void **state)
+static void test_replaced_and_additional_members(void **state)
 {
     struct api *api = *state;
     make_node(api, "n1", "4");
@@ -216,7 +216,7 @@ static void test_replaced_and_more(void **state)
 }
 
 /* All pods of a group failed: their replacements start together again. */
-static void test_restarts_together(void **state)
+static void test_failed_group_restarts_together(void **state)
 {
     struct api *api = *state;
     make_node(api, "n1", "2");
@@ -238,7 +238,7 @@ static void test_restarts_together(void **state)
 
 /* The scheduler died between two bindings. The next one reserves resources for the rest before any
  * other pod gets them, even if others have waited longer. */
-static void test_resumes(void **state)
+static void test_new_scheduler_completes_a_started_group(void **state)
 {
     struct api_controlled *fixture = *state;
     struct api *api = &fixture->api;
@@ -375,9 +375,9 @@ int main(void)
         FIXTURE_TEST(test_whole_group_starts),
         FIXTURE_TEST(test_reason_is_written_once),
         FIXTURE_TEST(test_two_groups),
-        FIXTURE_TEST(test_replaced_and_more),
-        FIXTURE_TEST(test_restarts_together),
-        FIXTURE_TEST(test_resumes),
+        FIXTURE_TEST(test_replaced_and_additional_members),
+        FIXTURE_TEST(test_failed_group_restarts_together),
+        FIXTURE_TEST(test_new_scheduler_completes_a_started_group),
         FIXTURE_TEST(test_timeout),
         FIXTURE_TEST(test_other_scheduler),
         FIXTURE_TEST(test_binding_uid),

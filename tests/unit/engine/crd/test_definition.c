@@ -168,7 +168,7 @@ static void test_scale(void **state)
 }
 
 /* Besides its schema, the value that a Scale shows must be a valid number of replicas. */
-static void test_scale_of_what_is_none(void **state)
+static void test_scale_of_invalid_values(void **state)
 {
     static const struct {
         const char *object, *complaint;
@@ -229,7 +229,7 @@ static void test_restart(void **state)
     struct api *api = *state;
     define(api);
     post(api, TRAINS, "{'metadata':{'name':'a'},'spec':{'cars':3}}");
-    api_start_anew(api, NULL);
+    api_restart(api, NULL);
     assert_string_equal(api_at(api, TRAINS "/a", "spec.cars"), "3");
     assert_int_equal(merge(api, TRAINS "/a", "{'spec':{'cars':11}}").status, 422);
 }
@@ -372,7 +372,7 @@ static void test_waiting_for_a_name(void **state)
 }
 
 /* Kubeflow's own manifests can be applied. */
-static void test_built_in(void **state)
+static void test_kubeflow_manifests_are_accepted(void **state)
 {
     static const char TFJOBS[] =
         "{'metadata':{'name':'tfjobs.kubeflow.org'},'spec':{'group':'kubeflow.org',"
@@ -462,7 +462,7 @@ int main(void)
         PLAIN(test_write),
         PLAIN(test_versions),
         PLAIN(test_scale),
-        PLAIN(test_scale_of_what_is_none),
+        PLAIN(test_scale_of_invalid_values),
         PLAIN(test_table),
         PLAIN(test_restart),
         PLAIN(test_update_changes_the_schema),
@@ -470,7 +470,7 @@ int main(void)
         CONTROL(test_garbage),
         CONTROL(test_deleted_when_not_served),
         CONTROL(test_waiting_for_a_name),
-        CONTROL(test_built_in),
+        CONTROL(test_kubeflow_manifests_are_accepted),
         PLAIN(test_warnings),
         PLAIN(test_limits),
     };

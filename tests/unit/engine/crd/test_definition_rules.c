@@ -39,7 +39,7 @@ static char *replace(struct arena *arena, const char *text, const char *from, co
 
 /* Kubernetes 1.20 named the old fields if a definition had one version. Returns the present
  * field. */
-static const char *today(struct arena *arena, const char *field)
+static const char *present_field(struct arena *arena, const char *field)
 {
     field = replace(arena, field, "spec.validation.", "spec.versions[0].schema.");
     field = replace(arena, field, "spec.subresources.", "spec.versions[0].subresources.");
@@ -50,7 +50,7 @@ static const char *today(struct arena *arena, const char *field)
 
 /* Compares only the end of two messages, because values are shown as JSON here, and in Go's form
  * there. */
-static bool ends_alike(const char *a, const char *b)
+static bool ends_equally(const char *a, const char *b)
 {
     size_t left = strlen(a), right = strlen(b), same = left < right ? left : right;
     same = same > 24 ? 24 : same;
@@ -59,14 +59,14 @@ static bool ends_alike(const char *a, const char *b)
 
 static bool has_cause(struct arena *arena, const struct json *causes, const struct json *wanted)
 {
-    const char *field = today(arena, json_get_string(wanted, "field", ""));
+    const char *field = present_field(arena, json_get_string(wanted, "field", ""));
     JSON_EACH (cause, causes) {
         /* This server also names the element of a list. */
         if (str_eq(replace(arena, json_get_string(cause, "field", ""), ".default[1]", ".default"),
                    field) &&
             str_eq(json_get_string(cause, "reason", ""), json_get_string(wanted, "reason", "")) &&
-            ends_alike(json_get_string(cause, "message", ""),
-                       json_get_string(wanted, "message", "")))
+            ends_equally(json_get_string(cause, "message", ""),
+                         json_get_string(wanted, "message", "")))
             return true;
     }
     return false;
@@ -74,7 +74,7 @@ static bool has_cause(struct arena *arena, const struct json *causes, const stru
 
 /* Whether the cause is reported twice by the real server: for the old field, and for the
  * versions. */
-static bool is_doubled(const struct json *cause)
+static bool is_reported_twice(const struct json *cause)
 {
     const char *field = json_get_string(cause, "field", "");
     return str_eq(field, "spec.version") || str_eq(field, "status.storedVersions");
@@ -90,7 +90,7 @@ static void compare(struct api *api, const struct json *one)
                  json_get_int(one, "code", 0), json_get_string(one, "message", ""), answer.status,
                  answer_message(&answer));
     JSON_EACH (cause, json_get(one, "causes")) {
-        if (is_doubled(cause))
+        if (is_reported_twice(cause))
             continue;
         wanted++;
         if (!has_cause(api->arena, said, cause))

@@ -116,7 +116,7 @@ static void test_manual_selector(void **state)
     assert_string_equal(answer_at(api, &answer, "spec.template.metadata.labels.job-name"), "");
 }
 
-static void test_what_may_change(void **state)
+static void test_mutable_fields(void **state)
 {
     static const struct {
         const char *patch, *complaint; /* "": accepted */
@@ -148,7 +148,7 @@ static void test_what_may_change(void **state)
     assert_int_equal(answer.status, 422);
 }
 
-static void test_misspelt(void **state)
+static void test_misspelled_field(void **state)
 {
     struct api *api = *state;
     struct answer answer =
@@ -163,8 +163,9 @@ static void test_misspelt(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        API_TEST(test_defaults),        API_TEST(test_refusals), API_TEST(test_manual_selector),
-        API_TEST(test_what_may_change), API_TEST(test_misspelt),
+        API_TEST(test_defaults),         API_TEST(test_refusals),
+        API_TEST(test_manual_selector),  API_TEST(test_mutable_fields),
+        API_TEST(test_misspelled_field),
     };
     return cmocka_run_group_tests_name("engine_job_kind", tests, NULL, NULL);
 }

@@ -211,7 +211,7 @@ static void test_tfjob(void **state)
     assert_string_equal(answer_at(api, &answer, "status"), "");
 }
 
-static void test_review(void **state)
+static void test_self_subject_access_review(void **state)
 {
     struct api *api = *state;
     struct answer answer =
@@ -252,7 +252,7 @@ static void test_logs(void **state)
 }
 
 /* Pods tolerate an unreachable node for a while, unless their own tolerations say otherwise. */
-static void test_patience(void **state)
+static void test_default_tolerations(void **state)
 {
     struct api *api = *state;
     api_post(api, DEFAULT "pods", POD_X);
@@ -279,7 +279,7 @@ static void test_patience(void **state)
 
 /* Texts that a kind's own rules do not check are checked against the allowed values of its
  * table. */
-static void test_words(void **state)
+static void test_unsupported_values(void **state)
 {
     struct api *api = *state;
     struct answer answer = api_post(
@@ -322,10 +322,17 @@ int main(void)
 {
 #define API_TEST(function) cmocka_unit_test_setup_teardown(function, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        API_TEST(test_service),     API_TEST(test_config), API_TEST(test_secret),
-        API_TEST(test_claim),       API_TEST(test_volume), API_TEST(test_tfjob),
-        API_TEST(test_review),      API_TEST(test_logs),   API_TEST(test_patience),
-        API_TEST(test_node_ranges), API_TEST(test_words),
+        API_TEST(test_service),
+        API_TEST(test_config),
+        API_TEST(test_secret),
+        API_TEST(test_claim),
+        API_TEST(test_volume),
+        API_TEST(test_tfjob),
+        API_TEST(test_self_subject_access_review),
+        API_TEST(test_logs),
+        API_TEST(test_default_tolerations),
+        API_TEST(test_node_ranges),
+        API_TEST(test_unsupported_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

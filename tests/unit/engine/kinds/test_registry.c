@@ -46,7 +46,7 @@ static size_t count_rows(const struct registry *registry)
     return count;
 }
 
-static void test_rows_come_and_go(void **state)
+static void test_rows_are_added_and_removed(void **state)
 {
     static const char *const versions[] = {"v1", "v1beta1"};
     struct registry *registry = registry_new(NULL, NULL);
@@ -86,7 +86,7 @@ static void test_rows_come_and_go(void **state)
 }
 
 /* A sanitizer reports a read of freed memory if the reference does not keep the row. */
-static void test_held_rows_stay(void **state)
+static void test_referenced_rows_stay_valid(void **state)
 {
     struct registry *registry = registry_new(NULL, NULL);
     struct arena *request = arena_new();
@@ -135,8 +135,8 @@ static void test_versions_in_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_come_and_go),
-        cmocka_unit_test(test_held_rows_stay),
+        cmocka_unit_test(test_rows_are_added_and_removed),
+        cmocka_unit_test(test_referenced_rows_stay_valid),
         cmocka_unit_test(test_versions_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,14 +23,14 @@ static struct answer make(struct api *api, const char *name, const char *spec)
                arena_printf(api->arena, "{'metadata':{'name':'%s'},'spec':%s}", name, spec)));
 }
 
-static struct answer change(struct api *api, const char *name, const char *spec)
+static struct answer change_spec(struct api *api, const char *name, const char *spec)
 {
     return api_merge(api, arena_printf(api->arena, "%s/%s", SERVICES, name),
                      quoted(api->arena, arena_printf(api->arena, "{'spec':%s}", spec)));
 }
 
-static void assert_is(struct api *api, const struct answer *answer, const char *path,
-                      const char *value)
+static void assert_service(struct api *api, const struct answer *answer, const char *path,
+                           const char *value)
 {
     if (answer->status > 201)
         fail_msg("%d: %s", answer->status, answer_message(answer));
@@ -42,32 +42,33 @@ static void external_name(void **state)
 {
     struct api *api = *state;
     struct answer answer = make(api, "a", "{'type':'ExternalName','externalName':'example.com.'}");
-    assert_is(api, &answer, "spec.externalName", "example.com.");
+    assert_service(api, &answer, "spec.externalName", "example.com.");
     static const char *const none[] = {"clusterIP",    "clusterIPs", "ipFamilyPolicy",
                                        "ipFamilies.0", "ports",      "internalTrafficPolicy"};
     for (size_t i = 0; i < ARRAY_SIZE(none); i++)
-        assert_is(api, &answer, arena_printf(api->arena, "spec.%s", none[i]), "");
+        assert_service(api, &answer, arena_printf(api->arena, "spec.%s", none[i]), "");
     /* The type changes and changes back: the fields of a type come and go with it. */
-    answer = change(api, "a", "{'type':'ClusterIP','externalName':null,'ports':[{'port':80}]}");
-    assert_is(api, &answer, "spec.clusterIP", "10.96.0.2");
-    assert_is(api, &answer, "spec.clusterIPs.0", "10.96.0.2");
-    assert_is(api, &answer, "spec.ipFamilies.0", "IPv4");
-    answer = change(api, "a", "{'type':'ExternalName','externalName':'example.org'}");
+    answer =
+        change_spec(api, "a", "{'type':'ClusterIP','externalName':null,'ports':[{'port':80}]}");
+    assert_service(api, &answer, "spec.clusterIP", "10.96.0.2");
+    assert_service(api, &answer, "spec.clusterIPs.0", "10.96.0.2");
+    assert_service(api, &answer, "spec.ipFamilies.0", "IPv4");
+    answer = change_spec(api, "a", "{'type':'ExternalName','externalName':'example.org'}");
     for (size_t i = 0; i < 4; i++)
-        assert_is(api, &answer, arena_printf(api->arena, "spec.%s", none[i]), "");
+        assert_service(api, &answer, arena_printf(api->arena, "spec.%s", none[i]), "");
     /* The former address is free again. */
     answer = make(api, "b", "{'clusterIP':'10.96.0.2','ports':[{'port':80}]}");
-    assert_is(api, &answer, "spec.clusterIP", "10.96.0.2");
+    assert_service(api, &answer, "spec.clusterIP", "10.96.0.2");
 }
 
 static void load_balancer(void **state)
 {
     struct api *api = *state;
     struct answer answer = make(api, "a", "{'type':'LoadBalancer','ports':[{'port':80}]}");
-    assert_is(api, &answer, "spec.allocateLoadBalancerNodePorts", "true");
-    assert_is(api, &answer, "spec.externalTrafficPolicy", "Cluster");
+    assert_service(api, &answer, "spec.allocateLoadBalancerNodePorts", "true");
+    assert_service(api, &answer, "spec.externalTrafficPolicy", "Cluster");
     assert_in_range(atoi(answer_at(api, &answer, "spec.ports.0.nodePort")), 30000, 32767);
-    answer = change(api, "a", "{'externalTrafficPolicy':'Local'}");
+    answer = change_spec(api, "a", "{'externalTrafficPolicy':'Local'}");
     const char *health = answer_at(api, &answer, "spec.healthCheckNodePort");
     assert_in_range(atoi(health), 30000, 32767);
     /* No other service gets this port, neither as a node port nor as a health check port. */
@@ -76,20 +77,20 @@ static void load_balancer(void **state)
              arena_printf(api->arena, "{'type':'NodePort','ports':[{'port':80,'nodePort':%s}]}",
                           health));
     assert_non_null(strstr(answer_message(&other), "provided port is already allocated"));
-    answer = change(api, "a", "{'healthCheckNodePort':32000}");
+    answer = change_spec(api, "a", "{'healthCheckNodePort':32000}");
     assert_non_null(
         strstr(answer_message(&answer), "spec.healthCheckNodePort: Forbidden: field is immutable"));
-    answer = change(api, "a", "{'type':'ClusterIP'}");
+    answer = change_spec(api, "a", "{'type':'ClusterIP'}");
     static const char *const gone[] = {"allocateLoadBalancerNodePorts", "externalTrafficPolicy",
                                        "healthCheckNodePort", "ports.0.nodePort"};
     for (size_t i = 0; i < ARRAY_SIZE(gone); i++)
-        assert_is(api, &answer, arena_printf(api->arena, "spec.%s", gone[i]), "");
+        assert_service(api, &answer, arena_printf(api->arena, "spec.%s", gone[i]), "");
     /* Without node ports, or with the requested ones. */
     answer = make(api, "c",
                   "{'type':'LoadBalancer','allocateLoadBalancerNodePorts':false,'ports':["
                   "{'name':'a','port':80},{'name':'b','port':81,'nodePort':30222}]}");
-    assert_is(api, &answer, "spec.ports.0.nodePort", "");
-    assert_is(api, &answer, "spec.ports.1.nodePort", "30222");
+    assert_service(api, &answer, "spec.ports.0.nodePort", "");
+    assert_service(api, &answer, "spec.ports.1.nodePort", "30222");
 }
 
 static void families(void **state)
@@ -97,40 +98,40 @@ static void families(void **state)
     struct api *api = *state;
     struct answer answer =
         make(api, "a", "{'clusterIP':'None','selector':{'a':'b'},'ports':[{'port':80}]}");
-    assert_is(api, &answer, "spec.ipFamilyPolicy", "SingleStack");
-    assert_is(api, &answer, "spec.ipFamilies.0", "IPv4");
-    assert_is(api, &answer, "spec.ipFamilies.1", "");
+    assert_service(api, &answer, "spec.ipFamilyPolicy", "SingleStack");
+    assert_service(api, &answer, "spec.ipFamilies.0", "IPv4");
+    assert_service(api, &answer, "spec.ipFamilies.1", "");
     /* A service without a selector has endpoints written by users, which may be of either IP
      * family. */
     answer = make(api, "b", "{'clusterIP':'None'}");
-    assert_is(api, &answer, "spec.ipFamilyPolicy", "RequireDualStack");
-    assert_is(api, &answer, "spec.ipFamilies.1", "IPv6");
-    answer = change(api, "b", "{'ipFamilyPolicy':'SingleStack'}");
-    assert_is(api, &answer, "spec.ipFamilies.0", "IPv4");
-    assert_is(api, &answer, "spec.ipFamilies.1", "");
+    assert_service(api, &answer, "spec.ipFamilyPolicy", "RequireDualStack");
+    assert_service(api, &answer, "spec.ipFamilies.1", "IPv6");
+    answer = change_spec(api, "b", "{'ipFamilyPolicy':'SingleStack'}");
+    assert_service(api, &answer, "spec.ipFamilies.0", "IPv4");
+    assert_service(api, &answer, "spec.ipFamilies.1", "");
 }
 
-static void ports(void **state)
+static void ports_and_node_ports(void **state)
 {
     struct api *api = *state;
     /* Both protocols get the same node port, whichever of them sets it. */
     struct answer answer = make(api, "a",
                                 "{'type':'NodePort','ports':[{'name':'tcp','port':53},"
                                 "{'name':'udp','port':53,'protocol':'UDP','nodePort':30053}]}");
-    assert_is(api, &answer, "spec.ports.0.nodePort", "30053");
-    assert_is(api, &answer, "spec.ports.1.nodePort", "30053");
+    assert_service(api, &answer, "spec.ports.0.nodePort", "30053");
+    assert_service(api, &answer, "spec.ports.1.nodePort", "30053");
     /* A node port belongs to the name of its port. */
     answer = api_put(api, SERVICES "/a",
                      quoted(api->arena, "{'metadata':{'name':'a'},'spec':{'type':'NodePort',"
                                         "'ports':[{'name':'tcp','port':54}]}}"));
-    assert_is(api, &answer, "spec.ports.0.nodePort", "30053");
+    assert_service(api, &answer, "spec.ports.0.nodePort", "30053");
     answer = make(api, "b", "{'ports':[{'port':80,'targetPort':''}],'sessionAffinity':'ClientIP'}");
-    assert_is(api, &answer, "spec.ports.0.targetPort", "80");
-    assert_is(api, &answer, "spec.sessionAffinityConfig.clientIP.timeoutSeconds", "10800");
-    answer = change(api, "b", "{'sessionAffinity':'None'}");
-    assert_is(api, &answer, "spec.sessionAffinityConfig", "");
+    assert_service(api, &answer, "spec.ports.0.targetPort", "80");
+    assert_service(api, &answer, "spec.sessionAffinityConfig.clientIP.timeoutSeconds", "10800");
+    answer = change_spec(api, "b", "{'sessionAffinity':'None'}");
+    assert_service(api, &answer, "spec.sessionAffinityConfig", "");
     answer = make(api, "c", "{'externalIPs':['192.0.2.1'],'ports':[{'port':80}]}");
-    assert_is(api, &answer, "spec.externalTrafficPolicy", "Cluster");
+    assert_service(api, &answer, "spec.externalTrafficPolicy", "Cluster");
 }
 
 static void refused(void **state)
@@ -212,7 +213,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, api_setup, api_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(external_name), TEST(load_balancer), TEST(families), TEST(ports), TEST(refused),
+        TEST(external_name),        TEST(load_balancer), TEST(families),
+        TEST(ports_and_node_ports), TEST(refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static void explicit_addresses(void **state)
         make(api, "kubernetes", "{'clusterIP':'10.96.0.1','ports':[{'port':443}]}").status, 201);
 }
 
-static void changes(void **state)
+static void changed_addresses(void **state)
 {
     struct api *api = *state;
     make(api, "a", "{'ports':[{'port':80}]}");
@@ -140,7 +140,7 @@ static void node_ports(void **state)
 }
 
 /* Creates many services at once, before any is on disk. All addresses and ports must differ. */
-static void many_are_all_different(void **state)
+static void many_services_get_different_addresses(void **state)
 {
     enum { COUNT = 300 };
     struct api *api = *state;
@@ -161,7 +161,7 @@ static void many_are_all_different(void **state)
     }
 }
 
-static void freed_on_delete(void **state)
+static void addresses_are_freed_on_delete(void **state)
 {
     struct api *api = *state;
     static const char spec[] =
@@ -175,7 +175,7 @@ static void freed_on_delete(void **state)
 }
 
 /* A dry run allocates nothing. */
-static void dry_run_takes_nothing(void **state)
+static void a_dry_run_allocates_nothing(void **state)
 {
     struct api *api = *state;
     static const char body[] = "{'metadata':{'name':'a'},'spec':{'type':'NodePort','ports':[{'port'"
@@ -186,7 +186,7 @@ static void dry_run_takes_nothing(void **state)
 }
 
 /* A new engine on the same store knows which addresses are allocated. */
-static void kept_over_a_restart(void **state)
+static void addresses_are_kept_after_a_restart(void **state)
 {
     struct api *api = *state;
     struct engine *again;
@@ -205,7 +205,7 @@ static void kept_over_a_restart(void **state)
 }
 
 /* A rejected service keeps none of the node ports that were allocated for it. */
-static void refused_takes_nothing(void **state)
+static void a_rejected_service_allocates_nothing(void **state)
 {
     struct api *api = *state;
     _cleanup_buf_ struct buf ports;
@@ -226,13 +226,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(defaults),
         TEST(explicit_addresses),
-        TEST(changes),
+        TEST(changed_addresses),
         TEST(node_ports),
-        TEST(many_are_all_different),
-        TEST(freed_on_delete),
-        TEST(dry_run_takes_nothing),
-        TEST(kept_over_a_restart),
-        TEST(refused_takes_nothing),
+        TEST(many_services_get_different_addresses),
+        TEST(addresses_are_freed_on_delete),
+        TEST(a_dry_run_allocates_nothing),
+        TEST(addresses_are_kept_after_a_restart),
+        TEST(a_rejected_service_allocates_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

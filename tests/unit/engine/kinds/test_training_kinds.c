@@ -203,7 +203,7 @@ static void test_templates(void **state)
 }
 
 /* The operator sets the restart policy. A null or zero value counts as not set. */
-static void test_templates_that_are_right(void **state)
+static void test_valid_templates(void **state)
 {
     static const char *const workers[] = {
         POD("", ", 'restartPolicy': 'ExitCode'"),
@@ -229,7 +229,7 @@ static void test_templates_that_are_right(void **state)
 
 /* A template that was stored before templates were validated can stay. A changed template must be
  * valid. */
-static void test_templates_of_before(void **state)
+static void test_stored_invalid_templates(void **state)
 {
     static const char body[] =
         "{\"apiVersion\":\"kubeflow.org/v1\",\"kind\":\"TFJob\",\"metadata\":{\"name\":\"x\","
@@ -268,7 +268,7 @@ static void test_workflows(void **state)
     assert_int_equal(post(api, path, arena_printf(api->arena, workflow, "'2'")).status, 201);
 }
 
-static void test_what_cannot_be_changed(void **state)
+static void test_immutable_fields(void **state)
 {
     struct api *api = *state;
 
@@ -296,7 +296,7 @@ static void test_what_cannot_be_changed(void **state)
 
 /* An object that was stored before there was a limit can change its other fields, and can
  * shrink. */
-static void test_what_was_too_large_before(void **state)
+static void test_stored_objects_above_the_limit(void **state)
 {
     static const char body[] =
         "{\"apiVersion\":\"kubeflow.org/v1\",\"kind\":\"TFJob\",\"metadata\":{\"name\":\"x\","
@@ -402,7 +402,7 @@ static void test_status(void **state)
 }
 
 /* Two candidates write: the one with the older resource version fails. */
-static void test_lease_is_won_once(void **state)
+static void test_concurrent_lease_writes(void **state)
 {
     struct api *api = *state;
     struct answer answer = post(api, LEASES, "{'metadata': {'name': 'leader'}, 'spec': {}}");
@@ -419,7 +419,7 @@ static void test_lease_is_won_once(void **state)
     assert_string_equal(answer_at(api, &answer, "spec.holderIdentity"), "one");
 }
 
-/* The same name in both API groups: two objects, each deleted with its own owner. */
+/* PodGroups of both API groups may have the same name. Each is deleted with its own owner. */
 static void test_two_groups_of_one_name(void **state)
 {
     static const char *const paths[] = {GROUPS, VOLCANO};
@@ -526,14 +526,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         API_TEST(test_refusals),
         API_TEST(test_templates),
-        API_TEST(test_templates_that_are_right),
-        API_TEST(test_templates_of_before),
+        API_TEST(test_valid_templates),
+        API_TEST(test_stored_invalid_templates),
         API_TEST(test_workflows),
-        API_TEST(test_what_cannot_be_changed),
-        API_TEST(test_what_was_too_large_before),
+        API_TEST(test_immutable_fields),
+        API_TEST(test_stored_objects_above_the_limit),
         API_TEST(test_warnings),
         API_TEST(test_status),
-        API_TEST(test_lease_is_won_once),
+        API_TEST(test_concurrent_lease_writes),
         API_TEST(test_two_groups_of_one_name),
         API_TEST(test_discovery),
         API_TEST(test_roles),

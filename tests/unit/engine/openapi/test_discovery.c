@@ -130,7 +130,7 @@ static void test_aggregated(void **state)
     assert_string_equal(answer.content_type, "application/json");
 }
 
-static void test_refused_types(void **state)
+static void test_rejected_media_types(void **state)
 {
     struct api *api = *state;
     struct answer answer = api_call(api, "GET", "/apis", NULL, "application/yaml", NULL);
@@ -142,7 +142,7 @@ static void test_refused_types(void **state)
     assert_int_equal(api_call(api, "GET", "/apis", NULL, NULL, NULL).status, 200);
 }
 
-static void test_tags(void **state)
+static void test_etags(void **state)
 {
     struct api *api = *state;
     struct answer answer = api_get(api, "/apis");
@@ -174,7 +174,7 @@ static void test_version(void **state)
     assert_true(str_has_suffix(answer_at(api, &answer, "gitVersion"), "+trainyard-0.1.0"));
 }
 
-static void test_strangers(void **state)
+static void test_anonymous_and_wrong_tokens(void **state)
 {
     struct api *api = *state;
     static const char *const tokens[] = {NULL, "", "secreT", "secret2", "secre"};
@@ -227,12 +227,17 @@ static void test_metrics(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_groups),           cmocka_unit_test(test_resources),
-        cmocka_unit_test(test_slash_at_the_end), cmocka_unit_test(test_aggregated),
-        cmocka_unit_test(test_refused_types),    cmocka_unit_test(test_tags),
-        cmocka_unit_test(test_health),           cmocka_unit_test(test_root),
-        cmocka_unit_test(test_version),          cmocka_unit_test(test_metrics),
-        cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_resources),
+        cmocka_unit_test(test_slash_at_the_end),
+        cmocka_unit_test(test_aggregated),
+        cmocka_unit_test(test_rejected_media_types),
+        cmocka_unit_test(test_etags),
+        cmocka_unit_test(test_health),
+        cmocka_unit_test(test_root),
+        cmocka_unit_test(test_version),
+        cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_anonymous_and_wrong_tokens),
     };
     return cmocka_run_group_tests(tests, api_setup, api_teardown);
 }

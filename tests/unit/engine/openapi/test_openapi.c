@@ -186,7 +186,7 @@ static struct message field(struct message message, uint64_t number, size_t n)
     return (struct message){"", 0};
 }
 
-static bool is_text(struct message message, const char *text)
+static bool equals_text(struct message message, const char *text)
 {
     return message.size == strlen(text) && memcmp(message.data, text, message.size) == 0;
 }
@@ -197,12 +197,12 @@ static struct message named(struct message list, uint64_t number, const char *na
 {
     for (size_t i = 0;; i++) {
         struct message entry = field(list, number, i);
-        if (entry.size == 0 || is_text(field(entry, 1, 0), name))
+        if (entry.size == 0 || equals_text(field(entry, 1, 0), name))
             return field(entry, 2, 0);
     }
 }
 
-static void test_gnostic(void **state)
+static void test_v2_in_protobuf(void **state)
 {
     struct api *api = *state;
     struct answer answer =
@@ -210,30 +210,30 @@ static void test_gnostic(void **state)
     assert_int_equal(answer.status, 200);
     assert_string_equal(answer.content_type, GNOSTIC);
     struct message document = {answer.body, answer.size};
-    assert_true(is_text(field(document, 1, 0), "2.0"));
+    assert_true(equals_text(field(document, 1, 0), "2.0"));
     struct message spec = named(field(document, 9, 0), 1, CORE "PodSpec");
-    assert_true(is_text(field(spec, 4, 0), "the desired state of a pod"));
-    assert_true(is_text(field(spec, 19, 0), "containers")); /* required */
-    assert_true(is_text(field(field(spec, 22, 0), 1, 0), "object"));
+    assert_true(equals_text(field(spec, 4, 0), "the desired state of a pod"));
+    assert_true(equals_text(field(spec, 19, 0), "containers")); /* required */
+    assert_true(equals_text(field(field(spec, 22, 0), 1, 0), "object"));
     struct message containers = named(field(spec, 25, 0), 1, "containers");
-    assert_true(is_text(field(field(containers, 22, 0), 1, 0), "array"));
+    assert_true(equals_text(field(field(containers, 22, 0), 1, 0), "array"));
     struct message items = field(field(containers, 23, 0), 1, 0);
-    assert_true(is_text(field(items, 1, 0), "#/definitions/" CORE "Container"));
+    assert_true(equals_text(field(items, 1, 0), "#/definitions/" CORE "Container"));
     struct message key = named(containers, 31, "x-kubernetes-patch-merge-key");
-    assert_true(is_text(field(key, 2, 0), "\"name\""));
+    assert_true(equals_text(field(key, 2, 0), "\"name\""));
 
     /* kubectl 1.20 makes a dry run only if the PATCH of the kind has this parameter. */
     struct message path = named(field(document, 8, 0), 2,
                                 "/apis/kubeflow.org/v1/namespaces/{namespace}/tfjobs/{name}");
     struct message patch = field(path, 8, 0);
     struct message query = field(field(field(field(patch, 8, 0), 1, 0), 2, 0), 3, 0);
-    assert_true(is_text(field(query, 4, 0), "dryRun"));
+    assert_true(equals_text(field(query, 4, 0), "dryRun"));
     struct message kind = named(patch, 13, "x-kubernetes-group-version-kind");
-    assert_true(is_text(field(kind, 2, 0),
-                        "{\"group\":\"kubeflow.org\",\"kind\":\"TFJob\",\"version\":\"v1\"}"));
+    assert_true(equals_text(field(kind, 2, 0),
+                            "{\"group\":\"kubeflow.org\",\"kind\":\"TFJob\",\"version\":\"v1\"}"));
     struct message ok = named(field(patch, 9, 0), 1, "200");
     struct message schema = field(field(field(ok, 1, 0), 2, 0), 1, 0);
-    assert_true(is_text(field(schema, 1, 0), "#/definitions/org.kubeflow.v1.TFJob"));
+    assert_true(equals_text(field(schema, 1, 0), "#/definitions/org.kubeflow.v1.TFJob"));
 
     answer = api_call(api, "GET", "/openapi/v2", NULL, "application/yaml", NULL);
     assert_int_equal(answer.status, 406);
@@ -295,7 +295,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_definitions), cmocka_unit_test(test_references),
-        cmocka_unit_test(test_operations),  cmocka_unit_test(test_gnostic),
+        cmocka_unit_test(test_operations),  cmocka_unit_test(test_v2_in_protobuf),
         cmocka_unit_test(test_v3),
     };
     return cmocka_run_group_tests(tests, api_setup, api_teardown);

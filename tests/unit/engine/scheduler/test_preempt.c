@@ -77,7 +77,7 @@ static const char *preempt(const char *cpus, const char *pods, const char *pod)
     return text;
 }
 
-static void test_table(void **state)
+static void test_victims(void **state)
 {
     static const struct {
         const char *cpus, *pods, *pod, *outcome;
@@ -129,7 +129,7 @@ static void test_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_victims),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -30,7 +30,7 @@ static const char *pick(const char *spec, const struct scheduler_node *nodes, si
     return choice.node ? choice.node : choice.message;
 }
 
-static void test_spreads(void **state)
+static void test_pods_are_spread(void **state)
 {
     struct scheduler_node nodes[] = {node("b", "", 1), node("a", "", 1), node("c", "", 2)};
     assert_string_equal(pick("{}", nodes, 3), "a");
@@ -134,7 +134,7 @@ static void test_shared_ports(void **state)
     node_usage_release(&used);
 }
 
-static void test_room(void **state)
+static void test_resources(void **state)
 {
     struct scheduler_node nodes[] = {node(
         "a", ",\"status\":{\"allocatable\":{\"cpu\":\"2\",\"memory\":\"1Gi\",\"pods\":\"3\"}}", 2)};
@@ -189,9 +189,9 @@ static void test_is_responsible(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spreads),        cmocka_unit_test(test_selector),
-        cmocka_unit_test(test_affinity),       cmocka_unit_test(test_cordon_taints_ready),
-        cmocka_unit_test(test_shared_ports),   cmocka_unit_test(test_room),
+        cmocka_unit_test(test_pods_are_spread), cmocka_unit_test(test_selector),
+        cmocka_unit_test(test_affinity),        cmocka_unit_test(test_cordon_taints_ready),
+        cmocka_unit_test(test_shared_ports),    cmocka_unit_test(test_resources),
         cmocka_unit_test(test_is_responsible),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -33,7 +33,7 @@ static struct node_usage usage_of(const struct json *requests)
     "'trainyard up "
 #define PRETENDED " (--fake-gpus offers GPUs that do not exist, to try jobs out)"
 
-static void test_table(void **state)
+static void test_advice_for_single_nodes(void **state)
 {
     static const struct {
         const char *name; /* name of the only ready node */
@@ -84,7 +84,7 @@ static void test_table(void **state)
 }
 
 /* Nodes with GPUs, nodes without an amount of CPU, and no nodes. */
-static void test_others(void **state)
+static void test_other_nodes(void **state)
 {
     const struct scheduler_node node = make_node("node-1", "'nvidia.com/gpu': 1", true);
     const struct scheduler_view view = {.nodes = &node, .count = 1}, none = {0};
@@ -95,7 +95,7 @@ static void test_others(void **state)
 }
 
 /* A group that would need more nodes than `up` allows. */
-static void test_many(void **state)
+static void test_many_pods(void **state)
 {
     enum { PODS = 3000 };
     const struct scheduler_node node = make_node("node-1", "'cpu': 2, 'memory': '1Gi'", true);
@@ -109,9 +109,9 @@ static void test_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_others),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_advice_for_single_nodes),
+        cmocka_unit_test(test_other_nodes),
+        cmocka_unit_test(test_many_pods),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -106,7 +106,7 @@ static const char *decide(const char *group, size_t placed, const char *node_row
     "'trainyard up "
 #define TWO "[{'name': 'a', 'cpu': 2}, {'name': 'b', 'cpu': 2}]"
 
-static void test_table(void **state)
+static void test_layouts(void **state)
 {
     static const struct {
         const char *group;
@@ -213,7 +213,7 @@ static void test_table(void **state)
                             rows[i].outcome);
 }
 
-/* ---- Against dice ---------------------------------------------------------------------------- */
+/* ---- Random cases ---------------------------------------------------------------------------- */
 
 enum { NODES = 3, PODS_MAX = 6, ROUNDS = 4000 };
 
@@ -276,7 +276,7 @@ static void check_case(const struct draw *draw, const struct scheduler_gang *gan
         assert_int_equal(placed, 0);
 }
 
-static void test_random(void **state)
+static void test_random_layouts(void **state)
 {
     struct rand rand;
     rand_init(&rand, 1);
@@ -311,7 +311,7 @@ static void test_random(void **state)
 }
 
 /* A large group is decided on in a short time, without a search. */
-static void test_large(void **state)
+static void test_large_group(void **state)
 {
     enum { MEMBERS = 2000 };
     struct scheduler_node nodes[] = {make_node(read_json(arena, "{'name': 'a', 'cpu': 1000}")),
@@ -338,9 +338,9 @@ static void test_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_random_layouts),
+        cmocka_unit_test(test_large_group),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -118,7 +118,7 @@ static void test_preemption(void **state)
 }
 
 /* The pod with the highest priority gets free resources first, then the oldest pod. */
-static void test_order(void **state)
+static void test_order_of_pods(void **state)
 {
     struct api *api = *state;
     make_classes(api);
@@ -174,7 +174,7 @@ static void test_no_execute(void **state)
     assert_false(is_leaving(api, "stays"));
 }
 
-static void test_gates(void **state)
+static void test_scheduling_gates(void **state)
 {
     struct api *api = *state;
     make_node(api, "n1", "");
@@ -222,7 +222,7 @@ static void test_overcommitment(void **state)
 }
 
 /* A pod that waits for a neighbour is scheduled when the neighbour arrives. */
-static void test_neighbour_comes(void **state)
+static void test_pod_waits_for_an_affine_pod(void **state)
 {
     struct api *api = *state;
     make_node(api, "n1", "");
@@ -237,7 +237,7 @@ static void test_neighbour_comes(void **state)
 }
 
 /* Each pod of a burst is placed with regard to the pods before it. */
-static void test_burst_keeps_apart(void **state)
+static void test_pods_of_a_burst_are_spread(void **state)
 {
     struct api *api = *state;
     static const char apart[] =
@@ -333,12 +333,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_preemption, setup, api_controlled_teardown),
-        cmocka_unit_test_setup_teardown(test_order, setup, api_controlled_teardown),
+        cmocka_unit_test_setup_teardown(test_order_of_pods, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_no_execute, setup, api_controlled_teardown),
-        cmocka_unit_test_setup_teardown(test_gates, setup, api_controlled_teardown),
+        cmocka_unit_test_setup_teardown(test_scheduling_gates, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_overcommitment, setup, api_controlled_teardown),
-        cmocka_unit_test_setup_teardown(test_neighbour_comes, setup, api_controlled_teardown),
-        cmocka_unit_test_setup_teardown(test_burst_keeps_apart, setup, api_controlled_teardown),
+        cmocka_unit_test_setup_teardown(test_pod_waits_for_an_affine_pod, setup,
+                                        api_controlled_teardown),
+        cmocka_unit_test_setup_teardown(test_pods_of_a_burst_are_spread, setup,
+                                        api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_advice, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_gpus, setup, api_controlled_teardown),
     };

@@ -71,7 +71,7 @@ static void on_run_close(void *run_)
     ((struct world *)run_)->run_closed = true;
 }
 
-static void on_last_words(struct stream *line)
+static void on_shut(struct stream *line)
 {
     memory_stream_send_end(CONTAINER_OF(line, struct memory_stream, stream));
 }
@@ -247,7 +247,7 @@ static int setup(void **state)
     struct engine_pod_backend backend = {.run = on_run,
                                          .run_resize = on_resize,
                                          .run_close = on_run_close,
-                                         .run_drain = on_last_words,
+                                         .run_drain = on_shut,
                                          .context = world};
     api_line_open(&world->line, &backend, "test:1");
     spdy_writer_init(&world->writer);
@@ -277,7 +277,7 @@ static int teardown(void **state)
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-static void what_cannot_be_is_refused(void **state)
+static void invalid_exec_requests_are_rejected(void **state)
 {
     struct world *world = *state;
     const struct {
@@ -308,7 +308,7 @@ static void what_cannot_be_is_refused(void **state)
     assert_false(world->ran);
 }
 
-static void over_websocket(void **state)
+static void exec_over_websocket(void **state)
 {
     struct world *world = *state;
     upgrade(world, "GET", "exec?command=sh&command=-c&command=a%20b&stdin=1&stdout=1&stderr=1",
@@ -353,7 +353,7 @@ static void input_may_come_as_text(void **state)
 }
 
 /* For clients without binary messages: the digit of the channel, then base64. */
-static void over_websocket_in_base64(void **state)
+static void exec_over_websocket_in_base64(void **state)
 {
     struct world *world = *state;
     upgrade(world, "GET", "exec?command=sh&stdin=1&stdout=1&tty=1",
@@ -403,7 +403,7 @@ static void a_message_in_base64_has_a_limit(void **state)
     assert_string_equal(heard(world), "close 1009 ");
 }
 
-static void the_oldest_text_reads_sentences(void **state)
+static void the_oldest_text_protocol_gets_an_error_message(void **state)
 {
     struct world *world = *state;
     upgrade(world, "GET", "exec?command=ls&stdout=1", WEBSOCKET "base64.channel.k8s.io\r\n");
@@ -414,7 +414,7 @@ static void the_oldest_text_reads_sentences(void **state)
                         "dXRpbmcgY29tbWFuZCBbbHNdLCBleGl0IGNvZGUgMg== close 1000 ");
 }
 
-static void over_spdy(void **state)
+static void exec_over_spdy(void **state)
 {
     struct world *world = *state;
     upgrade(world, "POST", "exec?command=cat&stdin=1&stdout=1", SPDY V4);
@@ -433,7 +433,7 @@ static void over_spdy(void **state)
                         "5:word 1:{\"metadata\":{},\"status\":\"Success\"} goaway ");
 }
 
-static void a_terminal(void **state)
+static void exec_with_a_terminal(void **state)
 {
     struct world *world = *state;
     upgrade(world, "POST", "exec?command=sh&stdin=1&stdout=1&stderr=1&tty=1", SPDY V4);
@@ -459,7 +459,7 @@ static void a_terminal(void **state)
                         "5:! 1:{\"metadata\":{},\"status\":\"Success\"} goaway ");
 }
 
-static void attaching(void **state)
+static void attach_to_a_container(void **state)
 {
     struct world *world = *state;
     upgrade(world, "GET", "attach?container=side&stdin=1&stdout=1&stderr=1&tty=1",
@@ -475,7 +475,7 @@ static void attaching(void **state)
     assert_string_equal(heard(world), "1:x 3:{\"metadata\":{},\"status\":\"Success\"} close 1000 ");
 }
 
-static void what_never_ran_says_why(void **state)
+static void a_command_that_did_not_start_reports_why(void **state)
 {
     struct world *world = *state;
     upgrade(world, "GET", "exec?command=nix&stdout=1&stderr=1", WEBSOCKET "v5.channel.k8s.io\r\n");
@@ -485,7 +485,7 @@ static void what_never_ran_says_why(void **state)
     assert_non_null(strstr(said, "\"message\":\"127\""));
 }
 
-static void what_is_refused_is_an_internal_error(void **state)
+static void a_rejected_command_is_an_internal_error(void **state)
 {
     struct world *world = *state;
     struct err err;
@@ -498,7 +498,7 @@ static void what_is_refused_is_an_internal_error(void **state)
                            "\"InternalError\""));
 }
 
-static void the_oldest_read_sentences(void **state)
+static void the_oldest_protocol_gets_an_error_message(void **state)
 {
     struct world *world = *state;
     upgrade(world, "POST", "exec?command=ls&stdout=1", SPDY);
@@ -520,7 +520,7 @@ static void a_caller_that_disconnects_ends_the_command(void **state)
     assert_true(world->line_closed[IN] && world->line_closed[OUT]);
 }
 
-static void a_slow_side_slows_the_other(void **state)
+static void a_slow_reader_slows_the_writer(void **state)
 {
     struct world *world = *state;
     static char much[3000];
@@ -547,7 +547,7 @@ static void a_slow_side_slows_the_other(void **state)
     assert_false(world->lines[OUT]->paused);
 }
 
-static void the_server_ends(void **state)
+static void the_server_may_be_freed_during_a_session(void **state)
 {
     struct world *world = *state;
     upgrade(world, "GET", "exec?command=cat&stdout=1", WEBSOCKET "v5.channel.k8s.io\r\n");
@@ -559,22 +559,22 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(what_cannot_be_is_refused),
-        TEST(over_websocket),
+        TEST(invalid_exec_requests_are_rejected),
+        TEST(exec_over_websocket),
         TEST(input_may_come_as_text),
-        TEST(over_websocket_in_base64),
+        TEST(exec_over_websocket_in_base64),
         TEST(base64_and_bytes_are_not_mixed),
         TEST(a_message_in_base64_has_a_limit),
-        TEST(the_oldest_text_reads_sentences),
-        TEST(over_spdy),
-        TEST(a_terminal),
-        TEST(attaching),
-        TEST(what_never_ran_says_why),
-        TEST(what_is_refused_is_an_internal_error),
-        TEST(the_oldest_read_sentences),
+        TEST(the_oldest_text_protocol_gets_an_error_message),
+        TEST(exec_over_spdy),
+        TEST(exec_with_a_terminal),
+        TEST(attach_to_a_container),
+        TEST(a_command_that_did_not_start_reports_why),
+        TEST(a_rejected_command_is_an_internal_error),
+        TEST(the_oldest_protocol_gets_an_error_message),
         TEST(a_caller_that_disconnects_ends_the_command),
-        TEST(a_slow_side_slows_the_other),
-        TEST(the_server_ends),
+        TEST(a_slow_reader_slows_the_writer),
+        TEST(the_server_may_be_freed_during_a_session),
     };
 #undef TEST
     return cmocka_run_group_tests(tests, NULL, NULL);

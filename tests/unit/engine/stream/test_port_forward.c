@@ -120,7 +120,7 @@ static const char *heard(struct world *world)
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-static void what_is_no_upgrade_is_refused(void **state)
+static void requests_without_upgrade_are_rejected(void **state)
 {
     struct world *world = *state;
     assert_int_equal(ask(world, "POST", PATH, ""), 400);
@@ -140,7 +140,7 @@ static void what_is_no_upgrade_is_refused(void **state)
     assert_non_null(strstr(world->line.peer->out.data, "Current status=Succeeded"));
 }
 
-static void bytes_go_both_ways_and_each_side_ends(void **state)
+static void bytes_go_both_ways_until_each_side_ends(void **state)
 {
     struct world *world = *state;
     upgrade(world);
@@ -197,7 +197,7 @@ static void spdy_is_spoken_within_websocket(void **state)
     assert_true(world->line.peer_closed);
 }
 
-static void the_pod_may_end_first(void **state)
+static void the_pod_may_close_first(void **state)
 {
     struct world *world = *state;
     upgrade(world);
@@ -214,7 +214,7 @@ static void the_pod_may_end_first(void **state)
     assert_string_equal(heard(world), "");
 }
 
-static void a_failure_is_told_on_the_error_stream(void **state)
+static void a_failure_is_reported_on_the_error_stream(void **state)
 {
     struct world *world = *state;
     upgrade(world);
@@ -231,7 +231,7 @@ static void a_failure_is_told_on_the_error_stream(void **state)
     assert_string_equal(heard(world), "");
 }
 
-static void kubectl_resets(void **state)
+static void kubectl_resets_streams(void **state)
 {
     struct world *world = *state;
     _cleanup_buf_ struct buf frame;
@@ -249,7 +249,7 @@ static void kubectl_resets(void **state)
     assert_string_equal(heard(world), "1:. 5:. ");
 }
 
-static void streams_that_are_none_are_refused(void **state)
+static void invalid_streams_are_rejected(void **state)
 {
     struct world *world = *state;
     upgrade(world);
@@ -270,7 +270,7 @@ static void streams_that_are_none_are_refused(void **state)
     assert_int_equal(world->connect_count, 1);
 }
 
-static void a_pod_that_does_not_read_holds_the_session(void **state)
+static void a_pod_that_does_not_read_pauses_the_session(void **state)
 {
     struct world *world = *state;
     char piece[60001];
@@ -288,7 +288,7 @@ static void a_pod_that_does_not_read_holds_the_session(void **state)
     assert_int_equal(world->pod->out.size, 50 * (sizeof(piece) - 1));
 }
 
-static void a_peer_that_does_not_read_holds_the_pod(void **state)
+static void a_client_that_does_not_read_pauses_the_pod(void **state)
 {
     struct world *world = *state;
     char piece[60000] = "";
@@ -329,7 +329,7 @@ static void the_session_ends_with_the_pod(void **state)
     assert_true(world->pod_closed);
 }
 
-static void everything_ends_with_the_server(void **state)
+static void all_connections_end_with_the_server(void **state)
 {
     struct world *world = *state;
     upgrade(world);
@@ -347,17 +347,17 @@ static void everything_ends_with_the_server(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_is_no_upgrade_is_refused),
-        TEST(bytes_go_both_ways_and_each_side_ends),
+        TEST(requests_without_upgrade_are_rejected),
+        TEST(bytes_go_both_ways_until_each_side_ends),
         TEST(spdy_is_spoken_within_websocket),
-        TEST(the_pod_may_end_first),
-        TEST(a_failure_is_told_on_the_error_stream),
-        TEST(kubectl_resets),
-        TEST(streams_that_are_none_are_refused),
-        TEST(a_pod_that_does_not_read_holds_the_session),
-        TEST(a_peer_that_does_not_read_holds_the_pod),
+        TEST(the_pod_may_close_first),
+        TEST(a_failure_is_reported_on_the_error_stream),
+        TEST(kubectl_resets_streams),
+        TEST(invalid_streams_are_rejected),
+        TEST(a_pod_that_does_not_read_pauses_the_session),
+        TEST(a_client_that_does_not_read_pauses_the_pod),
         TEST(the_session_ends_with_the_pod),
-        TEST(everything_ends_with_the_server),
+        TEST(all_connections_end_with_the_server),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

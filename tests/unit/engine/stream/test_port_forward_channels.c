@@ -74,7 +74,7 @@ static void open_channels(struct world *world, const char *protocol)
     assert_int_equal(world->connects[1].port, 0x4443);
 }
 
-static void channels_are_pairs_for_ports_that_were_asked_for(void **state)
+static void each_requested_port_has_two_channels(void **state)
 {
     struct world *world = *state;
     struct memory_stream *line = world->line.peer;
@@ -127,7 +127,7 @@ static void a_channel_of_v5_can_be_ended(void **state)
     assert_true(world->pod_closed);
 }
 
-static void a_client_of_channels_may_leave(void **state)
+static void a_client_of_channels_may_disconnect(void **state)
 {
     struct world *world = *state;
     open_channels(world, "v4.channel.k8s.io");
@@ -152,7 +152,7 @@ static void fill_held_pod(struct world *world, int count)
         send_message(world, piece, PIECE_SIZE + 1);
 }
 
-static void a_pod_that_does_not_read_holds_the_channels(void **state)
+static void a_pod_that_does_not_read_pauses_the_channels(void **state)
 {
     enum { COUNT = 50 };
     struct world *world = *state;
@@ -165,7 +165,7 @@ static void a_pod_that_does_not_read_holds_the_channels(void **state)
 
 /* The server closes the session. Its connections to the pod outlive the client's connection. The
  * pod does not read from one of them, and the other is not connected yet. */
-static void a_pod_that_ends_takes_its_channels_along(void **state)
+static void the_channels_of_a_pod_end_with_it(void **state)
 {
     struct world *world = *state;
     fill_held_pod(world, 30);
@@ -214,11 +214,11 @@ static void channels_need_ports(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(channels_are_pairs_for_ports_that_were_asked_for),
+        TEST(each_requested_port_has_two_channels),
         TEST(a_channel_of_v5_can_be_ended),
-        TEST(a_client_of_channels_may_leave),
-        TEST(a_pod_that_does_not_read_holds_the_channels),
-        TEST(a_pod_that_ends_takes_its_channels_along),
+        TEST(a_client_of_channels_may_disconnect),
+        TEST(a_pod_that_does_not_read_pauses_the_channels),
+        TEST(the_channels_of_a_pod_end_with_it),
         TEST(channels_need_ports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

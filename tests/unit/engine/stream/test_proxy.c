@@ -127,7 +127,7 @@ static int teardown(void **state)
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-static void a_request_goes_to_the_pod_and_its_answer_comes_back(void **state)
+static void a_request_is_forwarded_and_the_response_returned(void **state)
 {
     struct world *world = *state;
     open_pod(world, "GET", PODS "x/proxy/a%20b/?watch=true&x=%2F",
@@ -171,7 +171,7 @@ static void a_header_line_may_be_empty(void **state)
     expect(out, "\r\n\r\nok");
 }
 
-static void a_body_and_its_method_are_passed_on(void **state)
+static void a_body_and_its_method_are_forwarded(void **state)
 {
     struct world *world = *state;
     char request[512];
@@ -195,7 +195,7 @@ static void a_body_and_its_method_are_passed_on(void **state)
     assert_true(str_has_suffix(world->line.peer->out.data, "d\r\nuntil the end\r\n0\r\n\r\n"));
 }
 
-static void the_head_of_an_answer_has_no_body(void **state)
+static void a_head_response_has_no_body(void **state)
 {
     struct world *world = *state;
     open_pod(world, "HEAD", WEB "web:http/proxy/", "");
@@ -206,7 +206,7 @@ static void the_head_of_an_answer_has_no_body(void **state)
     assert_int_equal(ask(world, "GET", "/version"), 200); /* the connection stays open */
 }
 
-static void a_protocol_is_changed(void **state)
+static void a_protocol_upgrade_is_forwarded(void **state)
 {
     struct world *world = *state;
     open_pod(world, "GET", PODS "x:9/proxy/socket",
@@ -246,7 +246,7 @@ static void a_tunnel_ends_with_the_pod(void **state)
     assert_true(world->line.peer_closed);
 }
 
-static void what_does_not_answer_is_unavailable(void **state)
+static void a_pod_that_does_not_respond_is_unavailable(void **state)
 {
     struct world *world = *state;
     static const char *const answers[] = {
@@ -281,7 +281,7 @@ static void what_does_not_answer_is_unavailable(void **state)
 }
 
 /* A truncated response must not look complete, however its end is signalled. */
-static void an_answer_that_breaks_off_breaks_the_connection(void **state)
+static void a_truncated_response_closes_the_connection(void **state)
 {
     struct world *world = *state;
     open_pod(world, "GET", PODS "x/proxy/", "");
@@ -293,7 +293,7 @@ static void an_answer_that_breaks_off_breaks_the_connection(void **state)
     assert_true(world->line.peer_closed);
 }
 
-static void a_client_that_leaves_takes_the_connection_along(void **state)
+static void a_disconnected_client_ends_the_pod_connection(void **state)
 {
     struct world *world = *state;
     open_pod(world, "GET", PODS "x/proxy/", "");
@@ -302,7 +302,7 @@ static void a_client_that_leaves_takes_the_connection_along(void **state)
     assert_true(world->pod_closed);
 }
 
-static void a_client_that_leaves_early_is_not_connected(void **state)
+static void a_disconnect_cancels_the_connect(void **state)
 {
     struct world *world = *state;
     static const char request[] =
@@ -314,7 +314,7 @@ static void a_client_that_leaves_early_is_not_connected(void **state)
     assert_true(world->canceled);
 }
 
-static void a_client_that_does_not_read_holds_the_pod(void **state)
+static void a_client_that_does_not_read_pauses_the_pod(void **state)
 {
     enum { SIZE = 60000, COUNT = 50 };
     struct world *world = *state;
@@ -332,7 +332,7 @@ static void a_client_that_does_not_read_holds_the_pod(void **state)
     assert_true(world->line.peer->out.size >= (size_t)SIZE * COUNT);
 }
 
-static void everything_ends_with_the_server(void **state)
+static void all_connections_end_with_the_server(void **state)
 {
     struct world *world = *state;
     open_pod(world, "GET", PODS "x/proxy/", "Connection: Upgrade\r\nUpgrade: websocket\r\n");
@@ -343,7 +343,7 @@ static void everything_ends_with_the_server(void **state)
     assert_true(world->pod_closed);
 }
 
-static void what_is_not_there_is_told_as_by_kubernetes(void **state)
+static void missing_targets_get_the_messages_of_kubernetes(void **state)
 {
     struct world *world = *state;
     static const struct {
@@ -378,7 +378,8 @@ static void what_is_not_there_is_told_as_by_kubernetes(void **state)
     expect(world->line.peer->out.data, "address not allowed");
 }
 
-static void on_nothing(void *context, int status, const struct http_header *headers, int64_t length)
+static void ignore_head(void *context, int status, const struct http_header *headers,
+                        int64_t length)
 {
 }
 
@@ -386,7 +387,7 @@ static void on_nothing(void *context, int status, const struct http_header *head
 static void a_header_has_limits(void **state)
 {
     enum { LINES = 256, BYTES = 64 * 1024 };
-    static const struct http_proxy_answer_handler handler = {.on_head = on_nothing};
+    static const struct http_proxy_answer_handler handler = {.on_head = ignore_head};
     for (int extra = 0; extra < 2; extra++) {
         for (int long_line = 0; long_line < 2; long_line++) {
             struct http_proxy_answer answer;
@@ -437,19 +438,19 @@ int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(a_request_goes_to_the_pod_and_its_answer_comes_back),
+        TEST(a_request_is_forwarded_and_the_response_returned),
         TEST(a_header_line_may_be_empty),
-        TEST(a_body_and_its_method_are_passed_on),
-        TEST(the_head_of_an_answer_has_no_body),
-        TEST(a_protocol_is_changed),
+        TEST(a_body_and_its_method_are_forwarded),
+        TEST(a_head_response_has_no_body),
+        TEST(a_protocol_upgrade_is_forwarded),
         TEST(a_tunnel_ends_with_the_pod),
-        TEST(what_does_not_answer_is_unavailable),
-        TEST(an_answer_that_breaks_off_breaks_the_connection),
-        TEST(a_client_that_leaves_takes_the_connection_along),
-        TEST(a_client_that_leaves_early_is_not_connected),
-        TEST(a_client_that_does_not_read_holds_the_pod),
-        TEST(everything_ends_with_the_server),
-        TEST(what_is_not_there_is_told_as_by_kubernetes),
+        TEST(a_pod_that_does_not_respond_is_unavailable),
+        TEST(a_truncated_response_closes_the_connection),
+        TEST(a_disconnected_client_ends_the_pod_connection),
+        TEST(a_disconnect_cancels_the_connect),
+        TEST(a_client_that_does_not_read_pauses_the_pod),
+        TEST(all_connections_end_with_the_server),
+        TEST(missing_targets_get_the_messages_of_kubernetes),
         cmocka_unit_test(a_header_has_limits),
         cmocka_unit_test(addresses_are_picked_in_turn),
     };

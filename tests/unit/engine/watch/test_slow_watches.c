@@ -115,7 +115,7 @@ static const char *event_types(struct api_peer *peer, struct api_server *server)
     return text;
 }
 
-static void a_connection_holds_little_of_what_waits(void **state)
+static void a_connection_buffers_little_of_a_backlog(void **state)
 {
     struct api_server *server = *state;
     struct api_peer watch;
@@ -132,7 +132,7 @@ static void a_connection_holds_little_of_what_waits(void **state)
     api_peer_close(&watch, server);
 }
 
-static void watches_share_what_waits(void **state)
+static void watches_share_their_backlog(void **state)
 {
     enum { WATCHES = 40 };
     struct api_server *server = *state;
@@ -154,7 +154,7 @@ static void watches_share_what_waits(void **state)
     assert_int_equal(kept->used, 0);
 }
 
-static void a_watch_that_falls_behind_is_told_to_list_again(void **state)
+static void a_slow_watch_gets_an_expired_error(void **state)
 {
     struct api_server *server = *state;
     struct api_peer slow, quick, again;
@@ -181,7 +181,7 @@ static void a_watch_that_falls_behind_is_told_to_list_again(void **state)
 
 /* Watches with different options share fewer events: the memory limit is reached, and all slow
  * watches end. */
-static void watches_end_until_there_is_room(void **state)
+static void slow_watches_end_until_memory_is_free(void **state)
 {
     enum { WATCHES = 12 };
     struct api_server *server = *state;
@@ -236,7 +236,7 @@ static void watches_of_this_process_are_never_ended(void **state)
 }
 
 /* A watch times out in the middle of an event. */
-static void a_timeout_ends_behind_a_whole_event(void **state)
+static void a_timeout_ends_after_a_complete_event(void **state)
 {
     struct api_server *server = *state;
     struct api_peer watch;
@@ -255,12 +255,9 @@ int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(a_connection_holds_little_of_what_waits),
-        TEST(watches_share_what_waits),
-        TEST(a_watch_that_falls_behind_is_told_to_list_again),
-        TEST(watches_end_until_there_is_room),
-        TEST(watches_of_this_process_are_never_ended),
-        TEST(a_timeout_ends_behind_a_whole_event),
+        TEST(a_connection_buffers_little_of_a_backlog), TEST(watches_share_their_backlog),
+        TEST(a_slow_watch_gets_an_expired_error),       TEST(slow_watches_end_until_memory_is_free),
+        TEST(watches_of_this_process_are_never_ended),  TEST(a_timeout_ends_after_a_complete_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

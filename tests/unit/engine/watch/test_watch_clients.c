@@ -70,7 +70,7 @@ static int open_watch(int port)
     return fd;
 }
 
-static void be_client(int from, int to)
+static void run_client(int from, int to)
 {
     int fds[WATCHES], port;
     if (read(from, &port, sizeof(port)) != sizeof(port))
@@ -98,7 +98,7 @@ static void start_client(struct client *client)
     if (client->pid == 0) {
         close(to[1]);
         close(from[0]);
-        be_client(to[0], from[1]);
+        run_client(to[0], from[1]);
     }
     close(to[0]);
     close(from[1]);

@@ -68,7 +68,7 @@ static struct watch_event *add(struct world *world, int64_t revision, size_t siz
     return event ? event : watch_events_add(world->events, &key, data, size);
 }
 
-static void an_event_is_found_in_its_form_only(void **state)
+static void an_event_is_found_only_in_its_form(void **state)
 {
     struct world *world = *state;
     char options[] = "v1 table";
@@ -185,7 +185,7 @@ static void the_slowest_watch_of_the_largest_user_is_ended(void **state)
     watch_backlog_release(&inside.backlog);
 }
 
-static void one_watch_has_a_limit_of_its_own(void **state)
+static void each_watch_has_its_own_limit(void **state)
 {
     struct world *world = *state;
     struct watch watch = {0}, inside = {0};
@@ -210,11 +210,11 @@ int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(an_event_is_found_in_its_form_only),
+        TEST(an_event_is_found_only_in_its_form),
         TEST(a_backlog_is_sent_in_order_and_in_pieces),
         TEST(shared_events_are_counted_once),
         TEST(the_slowest_watch_of_the_largest_user_is_ended),
-        TEST(one_watch_has_a_limit_of_its_own),
+        TEST(each_watch_has_its_own_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

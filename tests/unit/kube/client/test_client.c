@@ -65,7 +65,7 @@ static const char *last_request(struct world *world)
     return world->api.requests.items[world->api.requests.count - 1];
 }
 
-static void asks_as_the_api_wants(void **state)
+static void requests_have_the_form_of_the_api(void **state)
 {
     struct world *world = *state;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -121,7 +121,7 @@ static void asks_as_the_api_wants(void **state)
     assert_int_equal(world->calls, 9);
 }
 
-static void refuses_wrong_names_before_sending(void **state)
+static void rejects_wrong_names_before_sending(void **state)
 {
     struct world *world = *state;
     static const char *const BAD[][2] = {{"n", ""}, {"n", "a/b"}, {"n", ".."}, {"a/b", "x"},
@@ -136,7 +136,7 @@ static void refuses_wrong_names_before_sending(void **state)
     assert_int_equal(world->api.requests.count, 0);
 }
 
-static void gives_the_servers_error(void **state)
+static void returns_the_error_of_the_server(void **state)
 {
     static const struct {
         int status;
@@ -153,7 +153,7 @@ static void gives_the_servers_error(void **state)
     }
 }
 
-static void comes_back_when_the_server_asks_to(void **state)
+static void retries_after_the_delay_of_the_server(void **state)
 {
     struct world *world = *state;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -202,7 +202,7 @@ static void gives_up_on_a_silent_server(void **state)
     assert_int_equal(world->code, ERR_TIMEOUT);
 }
 
-static void freeing_silences_calls(void **state)
+static void a_freed_client_calls_no_callback(void **state)
 {
     struct world *world = *state;
     world->api.delay_ms = 50;
@@ -223,7 +223,7 @@ static void free_client(void *context, struct json *object, const struct err *er
     world->client = kube_client_free(world->client);
 }
 
-static void may_be_freed_from_its_callback(void **state)
+static void a_client_may_be_freed_in_its_callback(void **state)
 {
     struct world *world = *state;
     kube_get(world->client, &KUBE_PODS, "default", "p", free_client, world);
@@ -256,7 +256,7 @@ static void start(struct world *world, const char *version)
                                     on_event, on_end, world);
 }
 
-static void watches(void **state)
+static void a_watch_delivers_events_in_order(void **state)
 {
     struct world *world = *state;
     fake_api_put(&world->api, "a", "1"); /* 101 */
@@ -277,7 +277,7 @@ static void watches(void **state)
     assert_int_equal(world->code, ERR_NONE);
 }
 
-static void puts_lines_together(void **state)
+static void joins_lines_from_several_pieces(void **state)
 {
     struct world *world = *state;
     static const char LINES[] =
@@ -347,7 +347,7 @@ static void on_event_that_stops(void *context, const char *type, struct json *ob
     }
 }
 
-static void stops_at_and_during_a_large_event(void **state)
+static void a_watch_may_be_stopped_during_a_large_event(void **state)
 {
     struct world *world = *state;
     for (int during = 0; during < 2; during++) {
@@ -367,7 +367,7 @@ static void stops_at_and_during_a_large_event(void **state)
     assert_int_equal(world->ends, 0);
 }
 
-static void tells_how_a_watch_ends(void **state)
+static void reports_how_a_watch_ends(void **state)
 {
     static const struct {
         const char *text;
@@ -406,7 +406,7 @@ static void tells_how_a_watch_ends(void **state)
     assert_string_equal(world->events, "");
 }
 
-static void gives_up_a_watch_nobody_ends(void **state)
+static void ends_a_watch_that_exceeds_its_timeout(void **state)
 {
     struct world *world = *state;
     start(world, "101");
@@ -424,7 +424,7 @@ static void gives_up_a_watch_nobody_ends(void **state)
 }
 
 /* A silent watch ends as if the server had ended it: it can be resumed from its last revision. */
-static void gives_up_a_silent_watch(void **state)
+static void ends_a_silent_watch(void **state)
 {
     struct world *world = *state;
     start(world, "101");
@@ -442,7 +442,7 @@ static void stop_on_event(void *context, const char *type, struct json *object)
     kube_watch_stop(TAKE(world->watch));
 }
 
-static void stops(void **state)
+static void a_stopped_watch_delivers_no_events(void **state)
 {
     struct world *world = *state;
     start(world, "101");
@@ -470,21 +470,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        TEST(asks_as_the_api_wants),
-        TEST(refuses_wrong_names_before_sending),
-        TEST(gives_the_servers_error),
-        TEST(comes_back_when_the_server_asks_to),
+        TEST(requests_have_the_form_of_the_api),
+        TEST(rejects_wrong_names_before_sending),
+        TEST(returns_the_error_of_the_server),
+        TEST(retries_after_the_delay_of_the_server),
         TEST(gives_up_on_a_silent_server),
-        TEST(freeing_silences_calls),
-        TEST(may_be_freed_from_its_callback),
-        TEST(watches),
-        TEST(puts_lines_together),
+        TEST(a_freed_client_calls_no_callback),
+        TEST(a_client_may_be_freed_in_its_callback),
+        TEST(a_watch_delivers_events_in_order),
+        TEST(joins_lines_from_several_pieces),
         TEST(decodes_large_events_in_order),
-        TEST(stops_at_and_during_a_large_event),
-        TEST(tells_how_a_watch_ends),
-        TEST(gives_up_a_watch_nobody_ends),
-        TEST(gives_up_a_silent_watch),
-        TEST(stops),
+        TEST(a_watch_may_be_stopped_during_a_large_event),
+        TEST(reports_how_a_watch_ends),
+        TEST(ends_a_watch_that_exceeds_its_timeout),
+        TEST(ends_a_silent_watch),
+        TEST(a_stopped_watch_delivers_no_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,16 +48,16 @@ static int teardown(void **state)
     return 0;
 }
 
-static void tell(struct world *world, int number)
+static void record_event(struct world *world, int number)
 {
     kube_event(world->client, world->job, "tfjob-controller", "Normal", "Created", "pod %d made",
                number);
 }
 
-static void makes_an_event(void **state)
+static void an_event_is_created(void **state)
 {
     struct world *world = *state;
-    tell(world, 1);
+    record_event(world, 1);
     loop_run(world->loop);
     assert_int_equal(world->api.requests.count, 1);
     const char *request = world->api.requests.items[0];
@@ -80,7 +80,7 @@ static void makes_an_event(void **state)
 }
 
 /* The same event about two containers gives two events. */
-static void is_about_a_part(void **state)
+static void events_of_two_containers_are_separate(void **state)
 {
     struct world *world = *state;
     static const char *const PARTS[] = {"spec.containers{a}", "spec.containers{b}",
@@ -95,13 +95,13 @@ static void is_about_a_part(void **state)
     assert_int_equal(fake_api_count(&world->api, "{\"count\":2,"), 1);
 }
 
-static void counts_repetitions(void **state)
+static void repetitions_are_counted(void **state)
 {
     struct world *world = *state;
     /* A hundred repetitions at once become one event with one count. */
     for (int i = 0; i < 100; i++)
-        tell(world, 1);
-    tell(world, 2);
+        record_event(world, 1);
+    record_event(world, 2);
     loop_run(world->loop);
     assert_int_equal(fake_api_count(&world->api, "POST"), 2);
     assert_int_equal(fake_api_count(&world->api, "PATCH"), 1);
@@ -109,35 +109,35 @@ static void counts_repetitions(void **state)
     assert_int_equal(fake_api_count(&world->api, "{\"count\":100,\"lastTimestamp\":"
                                                  "\"2001-09-09T01:46:40Z\"}"),
                      1);
-    tell(world, 1);
+    record_event(world, 1);
     loop_run(world->loop);
     assert_int_equal(fake_api_count(&world->api, "{\"count\":101,"), 1);
 }
 
-static void starts_anew_after_a_failure(void **state)
+static void a_failed_event_is_created_again(void **state)
 {
     struct world *world = *state;
     world->api.fail_count = 1;
     world->api.fail_status = 500;
-    tell(world, 1);
-    tell(world, 1);
+    record_event(world, 1);
+    record_event(world, 1);
     loop_run(world->loop);
     assert_int_equal(world->api.requests.count, 1);
-    tell(world, 1);
+    record_event(world, 1);
     loop_run(world->loop);
     assert_int_equal(fake_api_count(&world->api, "POST"), 2);
     /* The event has expired on the server: the patch fails, and the next event is created. */
     world->api.fail_count = 1;
     world->api.fail_status = 404;
-    tell(world, 1);
+    record_event(world, 1);
     loop_run(world->loop);
-    tell(world, 1);
+    record_event(world, 1);
     loop_run(world->loop);
     assert_int_equal(fake_api_count(&world->api, "PATCH"), 1);
     assert_int_equal(fake_api_count(&world->api, "POST"), 3);
 }
 
-static void is_cut_and_has_a_namespace(void **state)
+static void a_long_message_is_truncated_and_a_node_gets_default(void **state)
 {
     struct world *world = *state;
     char message[3000];
@@ -156,7 +156,8 @@ static void is_cut_and_has_a_namespace(void **state)
     assert_in_range(strlen(json_get_string(event, "message", "")), 1000, 1024);
 }
 
-static void tell_of(struct world *world, int job, const char *type, const char *reason, int number)
+static void record_event_of(struct world *world, int job, const char *type, const char *reason,
+                            int number)
 {
     char name[16];
     snprintf(name, sizeof(name), "j%d", job);
@@ -164,16 +165,16 @@ static void tell_of(struct world *world, int job, const char *type, const char *
     kube_event(world->client, world->job, "tfjob-controller", type, reason, "number %d", number);
 }
 
-static void forgets_the_oldest(void **state)
+static void the_oldest_events_are_forgotten(void **state)
 {
     struct world *world = *state;
     for (int i = 0; i < 1100; i++) {
-        tell_of(world, i, "Normal", "R", 0);
+        record_event_of(world, i, "Normal", "R", 0);
         loop_run(world->loop);
     }
     assert_int_equal(fake_api_count(&world->api, "POST"), 1100);
-    tell_of(world, 1099, "Normal", "R", 0);
-    tell_of(world, 0, "Normal", "R", 0);
+    record_event_of(world, 1099, "Normal", "R", 0);
+    record_event_of(world, 0, "Normal", "R", 0);
     loop_run(world->loop);
     assert_int_equal(fake_api_count(&world->api, "PATCH"), 1);
     assert_int_equal(fake_api_count(&world->api, "POST"), 1101);
@@ -181,19 +182,19 @@ static void forgets_the_oldest(void **state)
 
 /* At most four writes are in flight. A queue that is too long accepts only warnings and first
  * occurrences. */
-static void stands_in_line(void **state)
+static void writes_wait_in_a_limited_queue(void **state)
 {
     struct world *world = *state;
     world->api.delay_ms = 100;
     for (int i = 0; i < 600; i++) {
-        tell_of(world, i, "Normal", "R", 0);
-        tell_of(world, i, "Normal", "R", 1);
+        record_event_of(world, i, "Normal", "R", 0);
+        record_event_of(world, i, "Normal", "R", 1);
     }
-    tell_of(world, 1000, "Warning", "W", 0);
+    record_event_of(world, 1000, "Warning", "W", 0);
     sim_loop_run_for(world->loop, 50);
     assert_int_equal(fake_api_count(&world->api, "POST"), 1);
     /* A repetition of an event in the queue is only counted. */
-    tell_of(world, 100, "Normal", "R", 0);
+    record_event_of(world, 100, "Normal", "R", 0);
     loop_run(world->loop);
     assert_int_equal(fake_api_count(&world->api, "number 0"), 600 + 1);
     assert_int_equal(fake_api_count(&world->api, "number 1"), (1 + 512) / 2);
@@ -204,40 +205,40 @@ static void stands_in_line(void **state)
 
 /* The queue is longer than the number of remembered events. Queued events stay, and afterwards the
  * oldest are forgotten. */
-static void a_line_longer_than_the_memory(void **state)
+static void queued_events_are_not_forgotten(void **state)
 {
     struct world *world = *state;
     world->api.delay_ms = 100;
     for (int i = 0; i < 1500; i++)
-        tell_of(world, i, "Normal", "R", 0);
+        record_event_of(world, i, "Normal", "R", 0);
     loop_run(world->loop);
     assert_int_equal(fake_api_count(&world->api, "POST"), 1500);
-    tell_of(world, 1500, "Normal", "R", 0);
-    tell_of(world, 1499, "Normal", "R", 0);
-    tell_of(world, 400, "Normal", "R", 0);
+    record_event_of(world, 1500, "Normal", "R", 0);
+    record_event_of(world, 1499, "Normal", "R", 0);
+    record_event_of(world, 400, "Normal", "R", 0);
     loop_run(world->loop);
     assert_int_equal(fake_api_count(&world->api, "PATCH"), 1);
     assert_int_equal(fake_api_count(&world->api, "POST"), 1502);
 }
 
-static void a_flood_costs_little_and_hides_nothing(void **state)
+static void a_flood_of_events_is_combined(void **state)
 {
     struct world *world = *state;
     for (int i = 0; i < 1000; i++) {
-        tell_of(world, 1, "Normal", "SuccessfulCreateService", i);
+        record_event_of(world, 1, "Normal", "SuccessfulCreateService", i);
         sim_loop_run_for(world->loop, 3);
     }
     for (int i = 0; i < 1000; i++) {
-        tell_of(world, 1, "Normal", "SuccessfulCreatePod", i);
+        record_event_of(world, 1, "Normal", "SuccessfulCreatePod", i);
         sim_loop_run_for(world->loop, 3);
     }
     sim_loop_run_for(world->loop, 60 * 1000);
-    tell_of(world, 1, "Normal", "TFJobSucceeded", 0);
+    record_event_of(world, 1, "Normal", "TFJobSucceeded", 0);
     sim_loop_run_for(world->loop, 1000);
     assert_in_range(world->api.requests.count, 20, 25);
     for (int i = 0; i < 1000; i++)
-        tell_of(world, 1, "Normal", "SuccessfulDeletePod", i);
-    tell_of(world, 1, "Warning", "TFJobFailed", 0);
+        record_event_of(world, 1, "Normal", "SuccessfulDeletePod", i);
+    record_event_of(world, 1, "Warning", "TFJobFailed", 0);
     sim_loop_run_for(world->loop, 60 * 1000);
     /* The first event of each reason is not limited. */
     assert_in_range(world->api.requests.count, 20, 27);
@@ -248,18 +249,18 @@ static void a_flood_costs_little_and_hides_nothing(void **state)
     assert_int_equal(fake_api_count(&world->api, "events): number 999\""), 2);
 }
 
-static void many_reasons_share_an_objects_budget(void **state)
+static void all_reasons_share_the_budget_of_an_object(void **state)
 {
     struct world *world = *state;
     char reason[16];
     for (int round = 0; round < 20; round++)
         for (int i = 0; i < 40; i++) {
             snprintf(reason, sizeof(reason), "R%d", i);
-            tell_of(world, 1, "Warning", reason, round);
+            record_event_of(world, 1, "Warning", reason, round);
         }
     sim_loop_run_for(world->loop, 1000);
     assert_int_equal(fake_api_count(&world->api, "POST"), 40); /* the first event of each reason */
-    tell_of(world, 2, "Warning", "R0", 0);
+    record_event_of(world, 2, "Warning", "R0", 0);
     sim_loop_run_for(world->loop, 1000);
     /* Another object has its own budget. */
     assert_int_equal(fake_api_count(&world->api, "POST"), 41);
@@ -269,16 +270,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        TEST(makes_an_event),
-        TEST(is_about_a_part),
-        TEST(counts_repetitions),
-        TEST(starts_anew_after_a_failure),
-        TEST(is_cut_and_has_a_namespace),
-        TEST(forgets_the_oldest),
-        TEST(stands_in_line),
-        TEST(a_line_longer_than_the_memory),
-        TEST(a_flood_costs_little_and_hides_nothing),
-        TEST(many_reasons_share_an_objects_budget),
+        TEST(an_event_is_created),
+        TEST(events_of_two_containers_are_separate),
+        TEST(repetitions_are_counted),
+        TEST(a_failed_event_is_created_again),
+        TEST(a_long_message_is_truncated_and_a_node_gets_default),
+        TEST(the_oldest_events_are_forgotten),
+        TEST(writes_wait_in_a_limited_queue),
+        TEST(queued_events_are_not_forgotten),
+        TEST(a_flood_of_events_is_combined),
+        TEST(all_reasons_share_the_budget_of_an_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

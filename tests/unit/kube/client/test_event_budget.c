@@ -36,7 +36,7 @@ static int take_all(struct kube_event_budget *budget, const char *object, const 
     return taken;
 }
 
-static void a_reason_takes_twelve_and_an_object_twenty_five(void **state)
+static void a_reason_may_take_12_events_and_an_object_25(void **state)
 {
     assert_int_equal(take_all(*state, "job", "created", 0), 12);
     assert_int_equal(take_all(*state, "job", "deleted", 0), 12);
@@ -48,7 +48,7 @@ static void a_reason_takes_twelve_and_an_object_twenty_five(void **state)
     assert_int_equal(take_all(*state, "other", "created", 0), 12);
 }
 
-static void it_fills_up_again_slowly(void **state)
+static void the_budget_refills_slowly(void **state)
 {
     take_all(*state, "job", "created", 0);
     int64_t wait_ms = kube_event_budget_take(*state, "job", "created", 0);
@@ -58,7 +58,7 @@ static void it_fills_up_again_slowly(void **state)
     assert_int_equal(take_all(*state, "job", "created", 1000 * wait_ms), 12);
 }
 
-static void nine_messages_are_told_apart_until_a_silence(void **state)
+static void the_tenth_message_is_combined_until_a_pause(void **state)
 {
     for (int i = 0; i < 9; i++)
         assert_false(kube_event_budget_combines(*state, "job", "created", i));
@@ -68,7 +68,7 @@ static void nine_messages_are_told_apart_until_a_silence(void **state)
     assert_false(kube_event_budget_combines(*state, "job", "created", 7200 * 1000));
 }
 
-static void the_oldest_are_forgotten(void **state)
+static void the_oldest_topics_are_forgotten(void **state)
 {
     struct kube_event_budget *budget = *state;
     char name[32];
@@ -86,10 +86,10 @@ static void the_oldest_are_forgotten(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_reason_takes_twelve_and_an_object_twenty_five),
-        TEST(it_fills_up_again_slowly),
-        TEST(nine_messages_are_told_apart_until_a_silence),
-        TEST(the_oldest_are_forgotten),
+        TEST(a_reason_may_take_12_events_and_an_object_25),
+        TEST(the_budget_refills_slowly),
+        TEST(the_tenth_message_is_combined_until_a_pause),
+        TEST(the_oldest_topics_are_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

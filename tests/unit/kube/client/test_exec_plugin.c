@@ -43,7 +43,7 @@ static const struct exec_plugin *shell(struct shell *shell, const char *script)
     return &shell->plugin;
 }
 
-static void answers_are_taken_or_refused(void **state)
+static void answers_are_accepted_or_rejected(void **state)
 {
     static const struct {
         const char *text, *word; /* NULL: accepted */
@@ -83,7 +83,7 @@ static void answers_are_taken_or_refused(void **state)
     }
 }
 
-static void it_is_told_what_it_needs(void **state)
+static void a_plugin_gets_its_environment_and_no_input(void **state)
 {
     struct arena *arena = arena_new();
     struct shell plugin;
@@ -104,7 +104,7 @@ static void it_is_told_what_it_needs(void **state)
     arena_free(arena);
 }
 
-static void a_failure_says_who_how_and_what_to_do(void **state)
+static void a_failure_names_plugin_exit_code_and_hint(void **state)
 {
     static const struct {
         const char *script, *says;
@@ -155,7 +155,7 @@ static void a_failure_says_who_how_and_what_to_do(void **state)
 
 /* A child of the plugin that keeps the pipes open must not block us, and a plugin that hangs can be
  * canceled. */
-static void only_the_plugin_itself_is_waited_for(void **state)
+static void children_of_a_plugin_are_not_waited_for(void **state)
 {
     struct arena *arena = arena_new();
     struct shell plugin;
@@ -181,7 +181,7 @@ static void only_the_plugin_itself_is_waited_for(void **state)
     arena_free(arena);
 }
 
-/* ---- again, in virtual time ------------------------------------------------------------------ */
+/* ---- renewals, in virtual time --------------------------------------------------------------- */
 
 enum { START_S = 1700000000 };
 
@@ -270,7 +270,7 @@ static void a_credential_is_renewed_before_it_expires(void **state)
                         "credential plugin 'sh' ended with exit code 9: the third fails");
 }
 
-static void a_refusal_runs_it_again_but_not_in_a_circle(void **state)
+static void a_rejected_token_is_renewed_but_not_repeatedly(void **state)
 {
     struct world *world = *state;
     begin(world, "", 0);
@@ -288,7 +288,7 @@ static void a_refusal_runs_it_again_but_not_in_a_circle(void **state)
     assert_int_equal(world->renewed, 2);
 }
 
-static void it_may_be_freed_while_it_waits(void **state)
+static void a_renewal_may_be_freed_while_it_waits(void **state)
 {
     struct world *world = *state;
     begin(world, "", 0);
@@ -302,13 +302,13 @@ int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_are_taken_or_refused),
-        cmocka_unit_test(it_is_told_what_it_needs),
-        cmocka_unit_test(a_failure_says_who_how_and_what_to_do),
-        cmocka_unit_test(only_the_plugin_itself_is_waited_for),
+        cmocka_unit_test(answers_are_accepted_or_rejected),
+        cmocka_unit_test(a_plugin_gets_its_environment_and_no_input),
+        cmocka_unit_test(a_failure_names_plugin_exit_code_and_hint),
+        cmocka_unit_test(children_of_a_plugin_are_not_waited_for),
         TEST(a_credential_is_renewed_before_it_expires),
-        TEST(a_refusal_runs_it_again_but_not_in_a_circle),
-        TEST(it_may_be_freed_while_it_waits),
+        TEST(a_rejected_token_is_renewed_but_not_repeatedly),
+        TEST(a_renewal_may_be_freed_while_it_waits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

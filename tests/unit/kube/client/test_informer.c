@@ -146,7 +146,7 @@ static void lists_page_by_page(void **state)
 
 /* The continue token is too old: the informer lists again from the start, and reports no object
  * twice. */
-static void begins_anew_when_a_page_is_refused(void **state)
+static void lists_again_if_a_continue_token_expired(void **state)
 {
     struct world *world = *state;
     world->api.page_max = 2;
@@ -163,7 +163,7 @@ static void begins_anew_when_a_page_is_refused(void **state)
 }
 
 /* A watch that is open but brings nothing, not even bookmarks, is replaced. */
-static void does_not_trust_a_silent_watch(void **state)
+static void replaces_a_silent_watch(void **state)
 {
     struct world *world = *state;
     start(world);
@@ -182,7 +182,7 @@ static void does_not_trust_a_silent_watch(void **state)
     take_log(world, "+a1; ");
 }
 
-static void begins_a_doubted_watch_anew(void **state)
+static void resync_starts_a_new_watch(void **state)
 {
     struct world *world = *state;
     start(world);
@@ -196,7 +196,7 @@ static void begins_a_doubted_watch_anew(void **state)
     take_log(world, "+a1; ");
 }
 
-static void keeps_the_fields_it_was_told_to(void **state)
+static void keeps_only_the_selected_fields(void **state)
 {
     static const char *const fields[] = {"kind", "status.phase", NULL};
     struct world *world = *state;
@@ -216,7 +216,7 @@ static void ignore_change(void *context, struct kube_object *old, struct kube_ob
 {
 }
 
-static void keeps_the_kind_if_told_to(void **state)
+static void drops_the_kind_if_it_is_not_selected(void **state)
 {
     static const char *const fields[] = {"status.phase", NULL};
     struct world *world = *state;
@@ -230,7 +230,7 @@ static void keeps_the_kind_if_told_to(void **state)
     assert_null(json_get(object->json, "kind"));
 }
 
-static void keeps_nothing_of_who_wrote_what(void **state)
+static void drops_managed_fields(void **state)
 {
     struct world *world = *state;
     fake_api_put(&world->api, "a", "1");
@@ -241,7 +241,7 @@ static void keeps_nothing_of_who_wrote_what(void **state)
     assert_null(json_at(object->json, "metadata", "managedFields", NULL));
 }
 
-static void asks_for_the_fields_it_was_told(void **state)
+static void lists_and_watches_with_a_field_selector(void **state)
 {
     struct world *world = *state;
     world->informer = kube_informer_new_of_fields(world->client, &KUBE_PODS, "default", NULL,
@@ -313,7 +313,7 @@ static void lists_again_when_history_is_gone(void **state)
     (void)state;
 }
 
-static void tells_a_replaced_object_as_two(void **state)
+static void reports_a_replaced_object_as_deleted_and_added(void **state)
 {
     struct world *world = *state;
     start(world);
@@ -329,7 +329,7 @@ static void tells_a_replaced_object_as_two(void **state)
     take_log(world, "+x1; -x; +x2; ");
 }
 
-static void waits_longer_each_time(void **state)
+static void retries_with_a_growing_delay(void **state)
 {
     struct world *world = *state;
     world->api.fail_count = 1000000;
@@ -360,7 +360,7 @@ static void does_not_spin_on_short_watches(void **state)
     assert_in_range(fake_api_count(&world->api, "watch=true"), 3, 15);
 }
 
-static void is_freed_whenever(void **state)
+static void may_be_freed_at_any_time(void **state)
 {
     struct world *world = *state;
     /* The informer is freed while a list is in flight. */
@@ -398,7 +398,7 @@ static void is_freed_whenever(void **state)
 }
 
 /* Makes changes and faults from the loop's seed, and then no more faults. */
-static void live_through_faults(struct world *world, uint64_t seed)
+static void run_with_faults(struct world *world, uint64_t seed)
 {
     begin(world, seed);
     struct rand *rand = sim_loop_rand(world->loop);
@@ -434,11 +434,11 @@ static void live_through_faults(struct world *world, uint64_t seed)
     sim_loop_run_for(world->loop, 120 * 1000);
 }
 
-static void is_true_in_the_end(void **state)
+static void matches_the_server_after_all_faults(void **state)
 {
     for (uint64_t seed = 0; seed < 40; seed++) {
         struct world world = {0};
-        live_through_faults(&world, seed);
+        run_with_faults(&world, seed);
         size_t position = 0, count = 0;
         for (struct kube_object *object;
              (object = kube_informer_next(world.informer, "default", &position)); count++) {
@@ -455,12 +455,12 @@ static void is_true_in_the_end(void **state)
     (void)state;
 }
 
-static void is_the_same_for_the_same_seed(void **state)
+static void gives_the_same_run_for_the_same_seed(void **state)
 {
     for (uint64_t seed = 0; seed < 5; seed++) {
         struct world one = {0}, two = {0};
-        live_through_faults(&one, seed);
-        live_through_faults(&two, seed);
+        run_with_faults(&one, seed);
+        run_with_faults(&two, seed);
         assert_string_equal(one.log, two.log);
         assert_int_equal(one.api.requests.count, two.api.requests.count);
         for (size_t i = 0; i < one.api.requests.count; i++)
@@ -479,20 +479,20 @@ int main(void)
         TEST(resumes_after_a_lost_connection),
         TEST(resumes_from_a_bookmark),
         TEST(lists_page_by_page),
-        TEST(begins_anew_when_a_page_is_refused),
-        TEST(does_not_trust_a_silent_watch),
-        TEST(begins_a_doubted_watch_anew),
-        TEST(keeps_the_fields_it_was_told_to),
-        TEST(keeps_the_kind_if_told_to),
-        TEST(keeps_nothing_of_who_wrote_what),
-        TEST(asks_for_the_fields_it_was_told),
+        TEST(lists_again_if_a_continue_token_expired),
+        TEST(replaces_a_silent_watch),
+        TEST(resync_starts_a_new_watch),
+        TEST(keeps_only_the_selected_fields),
+        TEST(drops_the_kind_if_it_is_not_selected),
+        TEST(drops_managed_fields),
+        TEST(lists_and_watches_with_a_field_selector),
         cmocka_unit_test(lists_again_when_history_is_gone),
-        TEST(tells_a_replaced_object_as_two),
-        TEST(waits_longer_each_time),
+        TEST(reports_a_replaced_object_as_deleted_and_added),
+        TEST(retries_with_a_growing_delay),
         TEST(does_not_spin_on_short_watches),
-        TEST(is_freed_whenever),
-        cmocka_unit_test(is_true_in_the_end),
-        cmocka_unit_test(is_the_same_for_the_same_seed),
+        TEST(may_be_freed_at_any_time),
+        cmocka_unit_test(matches_the_server_after_all_faults),
+        cmocka_unit_test(gives_the_same_run_for_the_same_seed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,7 +53,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void reads_what_it_writes(void **state)
+static void a_written_kubeconfig_is_read_back(void **state)
 {
     struct world *world = *state;
     const char *path = path_of(world, "kubeconfig");
@@ -83,7 +83,7 @@ static void reads_what_it_writes(void **state)
 }
 
 /* `kubectl config set-context --current --namespace` writes into this file. */
-static void keeps_the_namespace_that_was_chosen(void **state)
+static void keeps_the_selected_namespace(void **state)
 {
     static const char CHOSEN[] = "current-context: trainyard\n"
                                  "clusters: [{name: trainyard, cluster: {server: 'https://a:1'}}]\n"
@@ -155,7 +155,7 @@ static const char TWO[] = "apiVersion: v1\n"
                           "    client-certificate: cert.pem\n"
                           "    client-key-data: a2V5\n";
 
-static void reads_what_others_wrote(void **state)
+static void reads_kubeconfigs_of_other_tools(void **state)
 {
     struct world *world = *state;
     struct kubeconfig config;
@@ -189,7 +189,7 @@ static void reads_what_others_wrote(void **state)
 #define V1  "apiVersion: client.authentication.k8s.io/v1"
 #define V1B "apiVersion: client.authentication.k8s.io/v1beta1"
 
-static void refuses(void **state)
+static void rejects_invalid_kubeconfigs(void **state)
 {
     static const struct {
         const char *text;
@@ -251,7 +251,7 @@ static void refuses(void **state)
 }
 
 /* The message has the position and the line, but no credential, since it ends up in logs. */
-static void points_at_what_is_wrong(void **state)
+static void errors_point_at_the_wrong_value(void **state)
 {
     static const struct {
         const char *text, *message; /* the text after "kubeconfig: <path>" */
@@ -323,7 +323,7 @@ static void limits_hold_at_the_last_one(void **state)
     }
 }
 
-static void reads_the_whole_of_a_plugin(void **state)
+static void reads_every_field_of_a_plugin(void **state)
 {
     static const char TEXT[] =
         REST("{server: 'https://a', certificate-authority-data: Q0E=, tls-server-name: b,\n"
@@ -366,7 +366,7 @@ static void reads_the_whole_of_a_plugin(void **state)
     assert_null(config.exec);
 }
 
-static void a_plugin_is_run_when_it_is_asked_for(void **state)
+static void a_plugin_is_run_for_its_credential(void **state)
 {
     struct world *world = *state;
     struct kubeconfig config;
@@ -419,7 +419,7 @@ static void reads_names_proxies_and_impersonation(void **state)
 
 /* Several files are merged: the first current-context and the first entry of each name count.
  * Relative paths of an entry start at the entry's own file. */
-static void several_files_are_one(void **state)
+static void several_files_are_merged(void **state)
 {
     struct world *world = *state;
     struct kubeconfig config;
@@ -448,7 +448,7 @@ static void several_files_are_one(void **state)
     assert_non_null(strstr(err.message, two));
 }
 
-static void tells_where_certificates_come_from(void **state)
+static void reports_the_source_of_certificates(void **state)
 {
     struct world *world = *state;
     struct kubeconfig config;
@@ -472,7 +472,7 @@ static void tells_where_certificates_come_from(void **state)
 }
 
 /* The message names the credential and its file. */
-static void tells_the_way_out_of_a_refusal(void **state)
+static void errors_of_a_rejection_name_the_credential(void **state)
 {
     static const struct {
         const char *user, *words[2];
@@ -537,7 +537,7 @@ static void reads_a_service_account(void **state)
         -ERR_NOT_FOUND);
 }
 
-static void looks_where_kubectl_looks(void **state)
+static void searches_the_files_that_kubectl_searches(void **state)
 {
     struct world *world = *state;
     struct kubeconfig config;
@@ -563,21 +563,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        TEST(reads_what_it_writes),
-        TEST(keeps_the_namespace_that_was_chosen),
+        TEST(a_written_kubeconfig_is_read_back),
+        TEST(keeps_the_selected_namespace),
         TEST(a_kubeconfig_is_written_in_place),
-        TEST(reads_what_others_wrote),
-        TEST(refuses),
-        TEST(points_at_what_is_wrong),
+        TEST(reads_kubeconfigs_of_other_tools),
+        TEST(rejects_invalid_kubeconfigs),
+        TEST(errors_point_at_the_wrong_value),
         TEST(limits_hold_at_the_last_one),
-        TEST(reads_the_whole_of_a_plugin),
-        TEST(a_plugin_is_run_when_it_is_asked_for),
+        TEST(reads_every_field_of_a_plugin),
+        TEST(a_plugin_is_run_for_its_credential),
         TEST(reads_names_proxies_and_impersonation),
-        TEST(several_files_are_one),
-        TEST(tells_where_certificates_come_from),
-        TEST(tells_the_way_out_of_a_refusal),
+        TEST(several_files_are_merged),
+        TEST(reports_the_source_of_certificates),
+        TEST(errors_of_a_rejection_name_the_credential),
         TEST(reads_a_service_account),
-        TEST(looks_where_kubectl_looks),
+        TEST(searches_the_files_that_kubectl_searches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

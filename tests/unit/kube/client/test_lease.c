@@ -90,7 +90,7 @@ static void writes_what_client_go_reads(void **state)
     assert_int_equal(json_get_int(json_get(free_again, "spec"), "leaseTransitions", -1), 1);
 }
 
-static void any_change_makes_another_record(void **state)
+static void a_changed_holder_or_time_is_another_record(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *lease = kube_lease_write(arena, NULL, "n", "l", "a", 15000, 1000);
@@ -110,7 +110,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decides_as_client_go_does),
         cmocka_unit_test(writes_what_client_go_reads),
-        cmocka_unit_test(any_change_makes_another_record),
+        cmocka_unit_test(a_changed_holder_or_time_is_another_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static void test_takes_the_newest_version(void **state)
 }
 
 /* The caller is told once that the informers are behind. Then the wait lasts as long again. */
-static void test_doubts_once(void **state)
+static void test_reports_a_delayed_informer_once(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct kube_own_writes writes;
@@ -82,7 +82,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_waits_until_seen),
         cmocka_unit_test(test_takes_the_newest_version),
-        cmocka_unit_test(test_doubts_once),
+        cmocka_unit_test(test_reports_a_delayed_informer_once),
         cmocka_unit_test(test_gives_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

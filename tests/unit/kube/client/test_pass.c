@@ -120,7 +120,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void ends_from_the_loop(void **state)
+static void ends_in_a_later_turn_of_the_loop(void **state)
 {
     struct world *world = *state;
     kube_pass_start(&world->pass);
@@ -129,7 +129,7 @@ static void ends_from_the_loop(void **state)
     assert_string_equal(world->log, "<0 <1 <2 end");
 }
 
-static void keeps_so_many_calls_under_way(void **state)
+static void limits_the_calls_in_flight(void **state)
 {
     struct world *world = *state;
     world->calls[0] = 3;
@@ -149,7 +149,7 @@ static void keeps_so_many_calls_under_way(void **state)
     assert_string_equal(world->log, "0.0 0.1 0.2 <0 <1 2.0 <2 end");
 }
 
-static void probes_with_one_call(void **state)
+static void a_probing_pass_starts_with_one_call(void **state)
 {
     struct world *world = *state;
     world->calls[0] = 4;
@@ -160,7 +160,7 @@ static void probes_with_one_call(void **state)
     assert_string_equal(world->log, "0.0 0.1 0.2 ");
 }
 
-static void failures_are_for_the_stages_to_judge(void **state)
+static void a_stage_decides_what_follows_a_failed_call(void **state)
 {
     struct world *world = *state;
     world->calls[0] = world->calls[1] = world->calls[2] = 1;
@@ -175,7 +175,7 @@ static void failures_are_for_the_stages_to_judge(void **state)
     assert_string_equal(world->log, "0.0 <0 2.0 <2 failed");
 }
 
-static void goes_from_stage_to_stage_unless_told(void **state)
+static void stages_run_in_order_by_default(void **state)
 {
     struct world *world = *state;
     world->calls[0] = world->calls[1] = 1;
@@ -187,7 +187,7 @@ static void goes_from_stage_to_stage_unless_told(void **state)
     assert_string_equal(world->log, "0.0 1.0 end");
 }
 
-static void gives_up(struct world *world, enum err_code code, const char *log)
+static void expect_abort(struct world *world, enum err_code code, const char *log)
 {
     struct err err = ERR_INIT;
     (void)err_set(&err, code, "no");
@@ -203,23 +203,23 @@ static void gives_up(struct world *world, enum err_code code, const char *log)
     assert_string_equal(world->log, log);
 }
 
-static void gives_up_without_an_answer(void **state)
+static void aborts_if_the_server_is_unavailable(void **state)
 {
     struct world *world = *state;
-    gives_up(world, ERR_UNAVAILABLE, "0.0 0.1 failed");
+    expect_abort(world, ERR_UNAVAILABLE, "0.0 0.1 failed");
 }
 
-static void gives_up_what_changed(void **state)
+static void aborts_after_a_conflict(void **state)
 {
-    gives_up(*state, ERR_CONFLICT, "0.0 0.1 failed");
+    expect_abort(*state, ERR_CONFLICT, "0.0 0.1 failed");
 }
 
-static void gives_up_what_is_gone(void **state)
+static void ends_if_the_object_is_deleted(void **state)
 {
-    gives_up(*state, ERR_NOT_FOUND, "0.0 0.1 end");
+    expect_abort(*state, ERR_NOT_FOUND, "0.0 0.1 end");
 }
 
-static void waits_for_what_it_wrote(void **state)
+static void waits_until_its_own_write_is_visible(void **state)
 {
     struct world *world = *state;
     struct kube_object *newer =
@@ -230,7 +230,7 @@ static void waits_for_what_it_wrote(void **state)
     kube_object_unref(newer);
 }
 
-static void holds_until_it_is_released(void **state)
+static void keeps_references_until_it_is_released(void **state)
 {
     struct world *world = *state;
     struct kube_object *pods[] = {make_object("{'metadata': {'name': 'a'}}"),
@@ -250,7 +250,7 @@ static void holds_until_it_is_released(void **state)
     }
 }
 
-static void holds_a_map_by_name(void **state)
+static void references_a_map_sorted_by_name(void **state)
 {
     struct world *world = *state;
     struct kube_object *b = make_object("{'metadata': {'name': 'b'}}"),
@@ -276,7 +276,7 @@ static void holds_a_map_by_name(void **state)
     assert_int_equal(a->references, 1);
 }
 
-static void is_in_the_list_of_its_owner(void **state)
+static void every_pass_is_in_the_list_of_its_owner(void **state)
 {
     struct world *world = *state;
     struct kube_pass others[2];
@@ -291,7 +291,7 @@ static void is_in_the_list_of_its_owner(void **state)
     assert_ptr_equal(LIST_FIRST(&world->list, struct kube_pass, link), &world->pass);
 }
 
-static void tells_of_the_workload(void **state)
+static void records_events_of_the_workload(void **state)
 {
     struct world *world = *state;
     kube_pass_event(&world->pass, true, "Late", "by %d s", 7);
@@ -307,19 +307,19 @@ static void tells_of_the_workload(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(ends_from_the_loop),
-        TEST(keeps_so_many_calls_under_way),
-        TEST(probes_with_one_call),
-        TEST(gives_up_without_an_answer),
-        TEST(failures_are_for_the_stages_to_judge),
-        TEST(goes_from_stage_to_stage_unless_told),
-        TEST(gives_up_what_changed),
-        TEST(gives_up_what_is_gone),
-        TEST(waits_for_what_it_wrote),
-        TEST(holds_until_it_is_released),
-        TEST(holds_a_map_by_name),
-        TEST(is_in_the_list_of_its_owner),
-        TEST(tells_of_the_workload),
+        TEST(ends_in_a_later_turn_of_the_loop),
+        TEST(limits_the_calls_in_flight),
+        TEST(a_probing_pass_starts_with_one_call),
+        TEST(aborts_if_the_server_is_unavailable),
+        TEST(a_stage_decides_what_follows_a_failed_call),
+        TEST(stages_run_in_order_by_default),
+        TEST(aborts_after_a_conflict),
+        TEST(ends_if_the_object_is_deleted),
+        TEST(waits_until_its_own_write_is_visible),
+        TEST(keeps_references_until_it_is_released),
+        TEST(references_a_map_sorted_by_name),
+        TEST(every_pass_is_in_the_list_of_its_owner),
+        TEST(records_events_of_the_workload),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

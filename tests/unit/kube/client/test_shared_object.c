@@ -47,7 +47,7 @@ static void expect(const struct kube_object *object, const char *name, const cha
     arena_free(arena);
 }
 
-static void test_family(void **state)
+static void test_similar_objects_share_memory(void **state)
 {
     struct kube_object_families siblings = {0};
     struct kube_object *first = add(&siblings, "mnist-worker-0", "Pending");
@@ -73,7 +73,7 @@ static void test_family(void **state)
 }
 
 /* No memory is kept for a family that is gone. */
-static void test_tidy(void **state)
+static void test_unused_families_are_freed(void **state)
 {
     struct kube_object_families siblings = {0};
     struct kube_object *object = add(&siblings, "a-0", "Pending"), *kept = kube_object_ref(object);
@@ -87,7 +87,7 @@ static void test_tidy(void **state)
 }
 
 /* Objects that are not alike can have the same slot. The newest object is shared with. */
-static void test_strangers(void **state)
+static void test_unrelated_objects_in_one_slot(void **state)
 {
     struct kube_object_families siblings = {0};
     struct arena *arena = arena_new();
@@ -146,9 +146,9 @@ static void test_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_family),
-        cmocka_unit_test(test_tidy),
-        cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_similar_objects_share_memory),
+        cmocka_unit_test(test_unused_families_are_freed),
+        cmocka_unit_test(test_unrelated_objects_in_one_slot),
         cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,7 +62,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void works_each_key_once(void **state)
+static void each_key_is_processed_once(void **state)
 {
     struct world *world = *state;
     workqueue_add(world->queue, "a");
@@ -75,7 +75,7 @@ static void works_each_key_once(void **state)
     assert_int_equal(workqueue_length(world->queue), 0);
 }
 
-static void keeps_to_its_width(void **state)
+static void concurrent_work_is_limited(void **state)
 {
     struct world *world = *state;
     world->finish = false;
@@ -91,7 +91,7 @@ static void keeps_to_its_width(void **state)
     assert_int_equal(world->most, 2);
 }
 
-static void never_two_on_one_key(void **state)
+static void a_key_is_never_processed_twice_at_once(void **state)
 {
     struct world *world = *state;
     world->finish = false;
@@ -109,7 +109,7 @@ static void never_two_on_one_key(void **state)
     assert_string_equal(world->log, "a@0 a@0 ");
 }
 
-static void delays_and_the_earliest_wins(void **state)
+static void the_earliest_delay_of_a_key_counts(void **state)
 {
     struct world *world = *state;
     workqueue_add_after(world->queue, "a", 100);
@@ -126,7 +126,7 @@ static void delays_and_the_earliest_wins(void **state)
     assert_string_equal(world->log, "b@0 a@50 a@50 a@60 ");
 }
 
-static void puts_off(void **state)
+static void deferred_work_runs_again_later(void **state)
 {
     struct world *world = *state;
     world->finish = false;
@@ -144,7 +144,7 @@ static void puts_off(void **state)
     assert_string_equal(world->log, "a@0 a@40 a@40 a@80 ");
 }
 
-static void backs_off_and_forgets(void **state)
+static void retries_back_off_until_a_success(void **state)
 {
     struct world *world = *state;
     world->fail = true;
@@ -170,7 +170,7 @@ static void backs_off_and_forgets(void **state)
     assert_true(starts == 1 || starts == 2);
 }
 
-static void is_freed_whenever(void **state)
+static void the_queue_may_be_freed_by_its_work(void **state)
 {
     struct world *world = *state;
     world->free_queue = true;
@@ -187,13 +187,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        TEST(works_each_key_once),
-        TEST(keeps_to_its_width),
-        TEST(never_two_on_one_key),
-        TEST(delays_and_the_earliest_wins),
-        TEST(puts_off),
-        TEST(backs_off_and_forgets),
-        TEST(is_freed_whenever),
+        TEST(each_key_is_processed_once),
+        TEST(concurrent_work_is_limited),
+        TEST(a_key_is_never_processed_twice_at_once),
+        TEST(the_earliest_delay_of_a_key_counts),
+        TEST(deferred_work_runs_again_later),
+        TEST(retries_back_off_until_a_success),
+        TEST(the_queue_may_be_freed_by_its_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static void rows_are_complete(void **state)
     }
 }
 
-static void kinds_are_in_the_order_of_groups(void **state)
+static void kinds_are_sorted_by_group(void **state)
 {
     const struct kube_kind *kind, *before = kube_kind_at(0);
     for (size_t i = 1; (kind = kube_kind_at(i)); before = kind, i++) {
@@ -41,7 +41,7 @@ static void kinds_are_in_the_order_of_groups(void **state)
 static void kinds_are_found(void **state)
 {
     assert_ptr_equal(kube_kind_find("v1", "Pod"), &KUBE_POD_KIND);
-    /* The same kind and plural in two groups. */
+    /* Two groups have the same kind and plural. */
     assert_ptr_equal(kube_kind_find("scheduling.x-k8s.io/v1alpha1", "PodGroup"),
                      &KUBE_PODGROUP_KIND);
     assert_ptr_equal(kube_kind_find("scheduling.volcano.sh/v1beta1", "PodGroup"),
@@ -60,7 +60,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_complete),
-        cmocka_unit_test(kinds_are_in_the_order_of_groups),
+        cmocka_unit_test(kinds_are_sorted_by_group),
         cmocka_unit_test(kinds_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ static int complete(struct json *pod, struct err *err)
 }
 
 /* Returns the errors of a pod with this spec, after defaulting; "": none. */
-static const char *complaints(const char *spec)
+static const char *errors_of_spec(const char *spec)
 {
     struct field_errors errors;
     struct err err = ERR_INIT;
@@ -93,7 +93,7 @@ static void test_refused(void **state)
          "spec.volumes[1].name: Duplicate value: \"v\""},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        assert_string_equal(complaints(rows[i].spec), rows[i].complaint);
+        assert_string_equal(errors_of_spec(rows[i].spec), rows[i].complaint);
 }
 
 /* Paths of files in volumes must stay below the volume, and must not be names that the node uses
@@ -148,7 +148,7 @@ static void test_paths_of_files(void **state)
          NULL},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const char *said = complaints(
+        const char *said = errors_of_spec(
             arena_printf(arena, "{\"containers\":[{" MAIN "}],\"volumes\":[{\"name\":\"v\",%s}]}",
                          rows[i].volume));
         const char *expected =
@@ -159,14 +159,14 @@ static void test_paths_of_files(void **state)
 
 static void test_accepted(void **state)
 {
-    assert_string_equal(complaints("{\"containers\":[{" MAIN "}]}"), "");
+    assert_string_equal(errors_of_spec("{\"containers\":[{" MAIN "}]}"), "");
     assert_string_equal(
-        complaints("{\"containers\":[{" MAIN
-                   ",\"ports\":[{\"name\":\"http\",\"containerPort\":80}],"
-                   "\"env\":[{\"name\":\"A\",\"valueFrom\":{\"fieldRef\":{\"fieldPath\":"
-                   "\"metadata.name\"}}}],\"volumeMounts\":[{\"name\":\"v\",\"mountPath\":\"/v\"}],"
-                   "\"resources\":{\"limits\":{\"cpu\":2,\"memory\":\"1Gi\"}}}],\"volumes\":[{"
-                   "\"name\":\"v\"}],\"nodeSelector\":{\"a\":\"b\"}}"),
+        errors_of_spec(
+            "{\"containers\":[{" MAIN ",\"ports\":[{\"name\":\"http\",\"containerPort\":80}],"
+            "\"env\":[{\"name\":\"A\",\"valueFrom\":{\"fieldRef\":{\"fieldPath\":"
+            "\"metadata.name\"}}}],\"volumeMounts\":[{\"name\":\"v\",\"mountPath\":\"/v\"}],"
+            "\"resources\":{\"limits\":{\"cpu\":2,\"memory\":\"1Gi\"}}}],\"volumes\":[{"
+            "\"name\":\"v\"}],\"nodeSelector\":{\"a\":\"b\"}}"),
         "");
 }
 
@@ -179,7 +179,7 @@ static void test_defaults(void **state)
              "\"r.io:5000/x:v2\"}],\"volumes\":[{\"name\":\"v\"},{\"name\":\"c\","
              "\"configMap\":{\"name\":\"c\"}}]}}");
     assert_int_equal(complete(pod, NULL), 0);
-    kube_pod_create(arena, pod);
+    kube_pod_prepare_new(arena, pod);
     struct json *spec = json_get(pod, "spec");
     struct json *first = json_first(json_get(spec, "containers"));
     assert_string_equal(json_get_string(first, "imagePullPolicy", ""), "Always");

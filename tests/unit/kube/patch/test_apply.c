@@ -72,7 +72,7 @@ static void run(const struct schema_object *type, const struct step *steps, size
 }
 #define RUN(type, steps) run(type, steps, sizeof(steps) / sizeof((steps)[0]))
 
-static void two_managers_share_and_fight(void **state)
+static void two_managers_share_fields_and_conflict(void **state)
 {
     static const struct step STEPS[] = {
         {"a", APPLY, "{'data':{'x':'1','y':'1'}}", "{'data':{'x':'1','y':'1'}}",
@@ -98,7 +98,7 @@ static void two_managers_share_and_fight(void **state)
     RUN(&TYPE_CONFIG_MAP, STEPS);
 }
 
-static void updates_take_and_are_in_the_way(void **state)
+static void updates_own_fields_and_cause_conflicts(void **state)
 {
     static const struct step STEPS[] = {
         {"u", UPDATE, "{'data':{'x':'1','y':'1'}}", "{'data':{'x':'1','y':'1'}}",
@@ -118,7 +118,7 @@ static void updates_take_and_are_in_the_way(void **state)
 
 #define CONTAINERS(...) "{'spec':{'containers':[" __VA_ARGS__ "]}}"
 
-static void elements_come_and_go(void **state)
+static void elements_are_added_and_removed_by_their_owners(void **state)
 {
     static const struct step STEPS[] = {
         {"a", APPLY, CONTAINERS("{'name':'x','image':'1'},{'name':'y'}"),
@@ -141,7 +141,7 @@ static void elements_come_and_go(void **state)
     RUN(&TYPE_POD, STEPS);
 }
 
-static void an_element_goes_with_what_others_put_in(void **state)
+static void an_element_is_removed_with_fields_of_other_managers(void **state)
 {
     static const struct step STEPS[] = {
         {"a", APPLY, CONTAINERS("{'name':'x'},{'name':'y'}"),
@@ -158,8 +158,8 @@ static void an_element_goes_with_what_others_put_in(void **state)
     RUN(&TYPE_POD, STEPS);
 }
 
-static void owns(struct arena *arena, struct managed_fields *managed, const char *manager,
-                 const char *fields)
+static void add_owner(struct arena *arena, struct managed_fields *managed, const char *manager,
+                      const char *fields)
 {
     struct managed_write write = write_by(NULL, manager);
     if (fields)
@@ -172,7 +172,7 @@ static void owns(struct arena *arena, struct managed_fields *managed, const char
 #define IN_X(...) "{'f:spec':{'f:containers':{'k:{\\\"name\\\":\\\"x\\\"}':{" __VA_ARGS__ "}}}}"
 
 /* Fields without an owner are defaults of the server. */
-static void what_nobody_owns_stays_unless_it_hangs_on_it(void **state)
+static void fields_without_owner_stay_unless_their_parent_goes(void **state)
 {
     static const struct {
         const struct schema_object *type;
@@ -197,8 +197,8 @@ static void what_nobody_owns_stays_unless_it_hangs_on_it(void **state)
         struct json *live = read_json(arena, SAMPLES[i].live), *result;
         struct apply_conflicts conflicts = {0};
         struct managed_fields managed = {0};
-        owns(arena, &managed, "me", SAMPLES[i].mine);
-        owns(arena, &managed, "them", SAMPLES[i].theirs);
+        add_owner(arena, &managed, "me", SAMPLES[i].mine);
+        add_owner(arena, &managed, "them", SAMPLES[i].theirs);
         managed_fields_put(arena, &managed, live);
         assert_int_equal(apply_config(arena, &write, live, read_json(arena, SAMPLES[i].config),
                                       false, &result, &conflicts, NULL),
@@ -208,7 +208,7 @@ static void what_nobody_owns_stays_unless_it_hangs_on_it(void **state)
     }
 }
 
-static void conflicts_are_told_by_manager(void **state)
+static void conflicts_are_grouped_by_manager(void **state)
 {
     static const struct step STEPS[] = {
         {"b", UPDATE, "{'data':{'x':'1'}}", "{'data':{'x':'1'}}", NULL},
@@ -221,7 +221,7 @@ static void conflicts_are_told_by_manager(void **state)
     RUN(&TYPE_CONFIG_MAP, STEPS);
 }
 
-static void what_was_never_applied_is_somebodys(void **state)
+static void unmanaged_fields_belong_to_before_first_apply(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct managed_write write = write_by(&TYPE_CONFIG_MAP, "a");
@@ -245,7 +245,7 @@ static void what_was_never_applied_is_somebodys(void **state)
                                       "{'.':{},'f:x':{},'f:y':{}}}"));
 }
 
-static void kubectl_comes_from_its_own_notes(void **state)
+static void kubectl_migrates_from_last_applied_configuration(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct managed_write update = write_by(&TYPE_CONFIG_MAP, "kubectl-client-side-apply");
@@ -285,7 +285,7 @@ static void kubectl_comes_from_its_own_notes(void **state)
     assert_int_equal(json_count(conflicts.causes), 2);
 }
 
-static void only_the_status_through_the_status(void **state)
+static void only_the_status_is_applied_through_the_status(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct managed_write write = write_by(&TYPE_POD, "a");
@@ -308,7 +308,7 @@ static void only_the_status_through_the_status(void **state)
         quoted(arena, "aA:{'f:spec':{'f:nodeName':{}}} aA:{'f:status':{'f:phase':{}}}"));
 }
 
-static void what_cannot_be_applied(void **state)
+static void an_unknown_field_cannot_be_applied(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct managed_write write = write_by(&TYPE_POD, "a");
@@ -326,7 +326,7 @@ static void what_cannot_be_applied(void **state)
                                      ".spec.colour: field not declared in schema");
 }
 
-static void to_want_what_is_there_is_no_change(void **state)
+static void applying_the_same_config_changes_nothing(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct managed_write write = write_by(&TYPE_CONFIG_MAP, "a");
@@ -348,17 +348,17 @@ static void to_want_what_is_there_is_no_change(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_managers_share_and_fight),
-        cmocka_unit_test(updates_take_and_are_in_the_way),
-        cmocka_unit_test(elements_come_and_go),
-        cmocka_unit_test(an_element_goes_with_what_others_put_in),
-        cmocka_unit_test(what_nobody_owns_stays_unless_it_hangs_on_it),
-        cmocka_unit_test(conflicts_are_told_by_manager),
-        cmocka_unit_test(what_was_never_applied_is_somebodys),
-        cmocka_unit_test(kubectl_comes_from_its_own_notes),
-        cmocka_unit_test(only_the_status_through_the_status),
-        cmocka_unit_test(what_cannot_be_applied),
-        cmocka_unit_test(to_want_what_is_there_is_no_change),
+        cmocka_unit_test(two_managers_share_fields_and_conflict),
+        cmocka_unit_test(updates_own_fields_and_cause_conflicts),
+        cmocka_unit_test(elements_are_added_and_removed_by_their_owners),
+        cmocka_unit_test(an_element_is_removed_with_fields_of_other_managers),
+        cmocka_unit_test(fields_without_owner_stay_unless_their_parent_goes),
+        cmocka_unit_test(conflicts_are_grouped_by_manager),
+        cmocka_unit_test(unmanaged_fields_belong_to_before_first_apply),
+        cmocka_unit_test(kubectl_migrates_from_last_applied_configuration),
+        cmocka_unit_test(only_the_status_is_applied_through_the_status),
+        cmocka_unit_test(an_unknown_field_cannot_be_applied),
+        cmocka_unit_test(applying_the_same_config_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,7 +61,7 @@ static void writes_in_the_order_of_kubernetes(void **state)
     }
 }
 
-static void refuses_what_is_no_set(void **state)
+static void rejects_invalid_field_sets(void **state)
 {
     static const char *const SAMPLES[] = {
         "[]",
@@ -94,7 +94,7 @@ static void refuses_what_is_no_set(void **state)
 
 typedef struct fieldset combination(struct arena *arena, struct fieldset a, struct fieldset b);
 
-static void combines(void **state)
+static void combines_field_sets(void **state)
 {
     static const struct {
         combination *combine;
@@ -126,7 +126,7 @@ static void combines(void **state)
     }
 }
 
-static void equals_what_has_the_same_paths(void **state)
+static void sets_with_the_same_paths_are_equal(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     (void)state;
@@ -150,7 +150,7 @@ static void note(void *context, const char *path)
     paths->text = arena_printf(paths->arena, "%s%s ", paths->text, path);
 }
 
-static void tells_paths_level_by_level(void **state)
+static void visits_paths_level_by_level(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct paths paths = {.arena = arena, .text = ""};
@@ -168,10 +168,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_in_the_order_of_kubernetes),
-        cmocka_unit_test(refuses_what_is_no_set),
-        cmocka_unit_test(combines),
-        cmocka_unit_test(equals_what_has_the_same_paths),
-        cmocka_unit_test(tells_paths_level_by_level),
+        cmocka_unit_test(rejects_invalid_field_sets),
+        cmocka_unit_test(combines_field_sets),
+        cmocka_unit_test(sets_with_the_same_paths_are_equal),
+        cmocka_unit_test(visits_paths_level_by_level),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

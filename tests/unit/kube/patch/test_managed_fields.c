@@ -38,7 +38,7 @@ static const char *entries_of(struct arena *arena, const struct json *object)
     return text;
 }
 
-static void check(struct arena *arena, const struct json *object, const char *expected)
+static void check_entries(struct arena *arena, const struct json *object, const char *expected)
 {
     assert_string_equal(entries_of(arena, object), quoted(arena, expected));
 }
@@ -54,7 +54,7 @@ static struct json *written(struct arena *arena, struct managed_write write, con
 
 #define AT(second) "1970-01-01T00:00:" second "Z"
 
-static void a_new_object_is_its_makers(void **state)
+static void the_creator_owns_the_fields_of_a_new_object(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     (void)state;
@@ -62,10 +62,11 @@ static void a_new_object_is_its_makers(void **state)
                                "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'a',"
                                "'namespace':'b','uid':'c','creationTimestamp':'t','labels':"
                                "{'x':'y'},'generateName':'g'},'data':{'k':'v'}}");
-    check(arena, map,
-          "kubectl Update v1 " AT("01") " {'f:data':{'.':{},'f:k':{}},"
-                                        "'f:metadata':{'f:generateName':{},'f:labels':{'.':{},"
-                                        "'f:x':{}}}}\n");
+    check_entries(
+        arena, map,
+        "kubectl Update v1 " AT("01") " {'f:data':{'.':{},'f:k':{}},"
+                                      "'f:metadata':{'f:generateName':{},'f:labels':{'.':{},"
+                                      "'f:x':{}}}}\n");
     assert_string_equal(
         json_to_string(arena, json_element(json_at(map, "metadata", "managedFields", NULL), 0)),
         "{\"manager\":\"kubectl\",\"operation\":\"Update\",\"apiVersion\":\"v1\",\"time\":\"" AT(
@@ -78,28 +79,29 @@ static void a_new_object_is_its_makers(void **state)
      * not. */
     struct managed_write write = update_by("m", 1);
     write.type = &TYPE_POD;
-    check(arena, written(arena, write, NULL, "{'spec':{'containers':[],'nodeName':'n'}}"),
-          "m Update v1 " AT("01") " {'f:spec':{'f:containers':{},'f:nodeName':{}}}\n");
+    check_entries(arena, written(arena, write, NULL, "{'spec':{'containers':[],'nodeName':'n'}}"),
+                  "m Update v1 " AT("01") " {'f:spec':{'f:containers':{},'f:nodeName':{}}}\n");
     write.type = &TFJOB_TYPE;
     write.custom = true;
-    check(arena, written(arena, write, NULL, "{'spec':{'successPolicy':'n'}}"),
-          "m Update v1 " AT("01") " {'f:spec':{'.':{},'f:successPolicy':{}}}\n");
+    check_entries(arena, written(arena, write, NULL, "{'spec':{'successPolicy':'n'}}"),
+                  "m Update v1 " AT("01") " {'f:spec':{'.':{},'f:successPolicy':{}}}\n");
 }
 
-static void a_changed_field_changes_hands(void **state)
+static void a_changed_field_gets_a_new_owner(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     (void)state;
     struct json *one = written(arena, update_by("a", 1), NULL, "{'data':{'x':'1','y':'1'}}");
     struct json *two = written(arena, update_by("b", 2), one, "{'data':{'x':'1','y':'2','z':'2'}}");
-    check(arena, two,
-          "a Update v1 " AT("01") " {'f:data':{'.':{},'f:x':{}}}\n"
-                                  "b Update v1 " AT("02") " {'f:data':{'f:y':{},'f:z':{}}}\n");
+    check_entries(
+        arena, two,
+        "a Update v1 " AT("01") " {'f:data':{'.':{},'f:x':{}}}\n"
+                                "b Update v1 " AT("02") " {'f:data':{'f:y':{},'f:z':{}}}\n");
     /* A manager that only removes fields owns nothing, and no time changes. */
     struct json *three = written(arena, update_by("c", 3), two, "{'data':{'x':'1','y':'2'}}");
-    check(arena, three,
-          "a Update v1 " AT("01") " {'f:data':{'.':{},'f:x':{}}}\n"
-                                  "b Update v1 " AT("02") " {'f:data':{'f:y':{}}}\n");
+    check_entries(arena, three,
+                  "a Update v1 " AT("01") " {'f:data':{'.':{},'f:x':{}}}\n"
+                                          "b Update v1 " AT("02") " {'f:data':{'f:y':{}}}\n");
     /* A write without a change gives the same bytes. */
     struct json *four = json_clone(arena, three);
     struct managed_write write = update_by("c", 4);
@@ -107,18 +109,19 @@ static void a_changed_field_changes_hands(void **state)
     assert_string_equal(json_to_string(arena, four), json_to_string(arena, three));
     /* An entry without fields is removed. */
     struct json *five = written(arena, update_by("a", 5), four, "{'data':{'x':'5','y':'5'}}");
-    check(arena, five, "a Update v1 " AT("05") " {'f:data':{'.':{},'f:x':{},'f:y':{}}}\n");
+    check_entries(arena, five, "a Update v1 " AT("05") " {'f:data':{'.':{},'f:x':{},'f:y':{}}}\n");
     /* Another version or another subresource gets its own entry. */
     write = update_by("a", 6);
     write.api_version = "v2";
     struct json *six = written(arena, write, five, "{'data':{'x':'6','y':'5'}}");
     write.subresource = "status";
     struct json *seven = written(arena, write, six, "{'data':{'x':'6','y':'7'}}");
-    check(arena, seven,
-          "a Update v1 " AT("05") " {'f:data':{}}\n"
-                                  "a Update v2 " AT("06") " {'f:data':{'f:x':{}}}\n"
-                                                          "a Update v2/status " AT(
-                                                              "06") " {'f:data':{'f:y':{}}}\n");
+    check_entries(
+        arena, seven,
+        "a Update v1 " AT("05") " {'f:data':{}}\n"
+                                "a Update v2 " AT("06") " {'f:data':{'f:x':{}}}\n"
+                                                        "a Update v2/status " AT(
+                                                            "06") " {'f:data':{'f:y':{}}}\n");
 }
 
 #define OWNED                                                                                      \
@@ -126,7 +129,7 @@ static void a_changed_field_changes_hands(void **state)
     "'time':'1970-01-01T00:00:01Z','fieldsType':'FieldsV1','fieldsV1':{'f:data':{'f:x':{}}}}]},"   \
     "'data':{'x':'1'}}"
 
-static void clients_may_edit_the_list(void **state)
+static void clients_may_write_managed_fields(void **state)
 {
     static const struct {
         const char *list, *entries;
@@ -161,19 +164,19 @@ static void clients_may_edit_the_list(void **state)
     for (size_t i = 0; i < sizeof(SAMPLES) / sizeof(SAMPLES[0]); i++) {
         const char *text = arena_printf(arena, "{'metadata':{'managedFields':%s},'data':{'x':'1'}}",
                                         SAMPLES[i].list);
-        check(arena, written(arena, update_by("w", 9), old, text), SAMPLES[i].entries);
+        check_entries(arena, written(arena, update_by("w", 9), old, text), SAMPLES[i].entries);
         /* not through a subresource */
         struct managed_write write = update_by("w", 9);
         write.subresource = "status";
-        check(arena, written(arena, write, old, text),
-              "o Update v1 " AT("01") " {'f:data':{'f:x':{}}}\n");
+        check_entries(arena, written(arena, write, old, text),
+                      "o Update v1 " AT("01") " {'f:data':{'f:x':{}}}\n");
     }
     /* An object without managedFields stays without them. */
     old = read_json(arena, "{'data':{'x':'1'}}");
-    check(arena, written(arena, update_by("w", 9), old, "{'data':{'x':'2'}}"), "");
+    check_entries(arena, written(arena, update_by("w", 9), old, "{'data':{'x':'2'}}"), "");
 }
 
-static void old_updates_are_put_together(void **state)
+static void the_oldest_update_entries_are_merged(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *map = written(arena, update_by("m0", 1), NULL, "{'data':{'k0':'0'}}");
@@ -194,7 +197,7 @@ static void old_updates_are_put_together(void **state)
                                                                      "m3 Update v1 " AT("04"))));
 }
 
-static void a_scale_moves_one_field(void **state)
+static void a_scale_moves_one_field_to_its_manager(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *object = read_json(arena, OWNED);
@@ -202,10 +205,10 @@ static void a_scale_moves_one_field(void **state)
     (void)state;
     write.subresource = "scale";
     managed_fields_move(arena, &write, object, (const char *const[]){"data", "x", NULL});
-    check(arena, object, "s Update v1/scale - {'f:data':{'f:x':{}}}\n");
+    check_entries(arena, object, "s Update v1/scale - {'f:data':{'f:x':{}}}\n");
 }
 
-static void a_client_is_called_by_its_user_agent(void **state)
+static void a_manager_is_named_after_the_user_agent(void **state)
 {
     static const struct {
         const char *agent, *name;
@@ -249,12 +252,12 @@ static void entries_have_a_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_new_object_is_its_makers),
-        cmocka_unit_test(a_changed_field_changes_hands),
-        cmocka_unit_test(clients_may_edit_the_list),
-        cmocka_unit_test(old_updates_are_put_together),
-        cmocka_unit_test(a_scale_moves_one_field),
-        cmocka_unit_test(a_client_is_called_by_its_user_agent),
+        cmocka_unit_test(the_creator_owns_the_fields_of_a_new_object),
+        cmocka_unit_test(a_changed_field_gets_a_new_owner),
+        cmocka_unit_test(clients_may_write_managed_fields),
+        cmocka_unit_test(the_oldest_update_entries_are_merged),
+        cmocka_unit_test(a_scale_moves_one_field_to_its_manager),
+        cmocka_unit_test(a_manager_is_named_after_the_user_agent),
         cmocka_unit_test(entries_have_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void merges_as_the_rfc_says(void **state)
+static void merge_patches_match_rfc_7386(void **state)
 {
     static const struct {
         const char *current, *patch, *result;
@@ -47,7 +47,7 @@ static void merges_as_the_rfc_says(void **state)
     }
 }
 
-static void patches_as_the_rfc_says(void **state)
+static void json_patches_match_rfc_6902(void **state)
 {
     static const struct {
         const char *current, *patch, *result;
@@ -106,7 +106,7 @@ static void patches_as_the_rfc_says(void **state)
     }
 }
 
-static void refuses_json_patches(void **state)
+static void invalid_json_patches_are_rejected(void **state)
 {
     static const struct {
         const char *patch;
@@ -152,7 +152,7 @@ static void refuses_json_patches(void **state)
 }
 
 /* Each copy doubles the object: thirty copies would make a billion nodes, or as many levels. */
-static void bounds_what_copies_make(void **state)
+static void the_size_of_copies_is_limited(void **state)
 {
     static const char *const DOUBLING[] = {"{'op':'copy','from':'','path':'/%zu'}",
                                            "{'op':'copy','from':'/l','path':'/l/-'}"};
@@ -234,7 +234,7 @@ static void limits_hold_at_the_last_one(void **state)
 }
 
 /* The work must grow linearly with the members. Quadratic work would take minutes. */
-static void large_objects_are_merged_at_once(void **state)
+static void large_objects_are_merged_in_linear_time(void **state)
 {
     enum { COUNT = 200 * 1000 };
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -257,7 +257,7 @@ static void large_objects_are_merged_at_once(void **state)
     assert_true(json_equal(large_object(arena, COUNT, false), large_object(arena, COUNT, true)));
 }
 
-static void knows_its_content_types(void **state)
+static void patch_types_have_a_content_type(void **state)
 {
     enum kube_patch_type type;
     assert_int_equal(kube_patch_type_parse("application/json-patch+json", &type, NULL), 0);
@@ -273,7 +273,7 @@ static void knows_its_content_types(void **state)
     assert_int_equal(kube_patch_type_parse(NULL, &type, NULL), -ERR_MEDIA_TYPE);
 }
 
-static void an_object_stays_one(void **state)
+static void the_result_must_be_an_object(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *current = read_json(arena, "{'a': 1}"), *result = NULL;
@@ -289,14 +289,14 @@ static void an_object_stays_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(merges_as_the_rfc_says),
-        cmocka_unit_test(patches_as_the_rfc_says),
-        cmocka_unit_test(refuses_json_patches),
-        cmocka_unit_test(bounds_what_copies_make),
+        cmocka_unit_test(merge_patches_match_rfc_7386),
+        cmocka_unit_test(json_patches_match_rfc_6902),
+        cmocka_unit_test(invalid_json_patches_are_rejected),
+        cmocka_unit_test(the_size_of_copies_is_limited),
         cmocka_unit_test(limits_hold_at_the_last_one),
-        cmocka_unit_test(large_objects_are_merged_at_once),
-        cmocka_unit_test(knows_its_content_types),
-        cmocka_unit_test(an_object_stays_one),
+        cmocka_unit_test(large_objects_are_merged_in_linear_time),
+        cmocka_unit_test(patch_types_have_a_content_type),
+        cmocka_unit_test(the_result_must_be_an_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -87,7 +87,7 @@ static void merges_lists_by_their_key(void **state)
     CHECK(&TYPE_POD, SAMPLES);
 }
 
-static void obeys_directives(void **state)
+static void applies_directives(void **state)
 {
     static const struct sample SAMPLES[] = {
         {"{'spec':{'containers':[{'name':'a'},{'name':'b'}]}}",
@@ -147,7 +147,7 @@ static void puts_elements_in_order(void **state)
     CHECK(&TYPE_POD, SAMPLES);
 }
 
-static void knows_the_other_types(void **state)
+static void merges_other_types_than_pods(void **state)
 {
     static const struct sample SERVICES[] = {
         {"{'spec':{'ports':[{'port':80,'name':'a'},{'port':81,'name':'b'}]}}",
@@ -201,7 +201,7 @@ static void agrees_with_kubectl(void **state)
     }
 }
 
-static void refuses(void **state)
+static void rejects_invalid_patches(void **state)
 {
     static const struct {
         const char *patch;
@@ -299,9 +299,12 @@ static void limits_hold_at_the_last_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(merges_lists_by_their_key),   cmocka_unit_test(obeys_directives),
-        cmocka_unit_test(puts_elements_in_order),      cmocka_unit_test(knows_the_other_types),
-        cmocka_unit_test(agrees_with_kubectl),         cmocka_unit_test(refuses),
+        cmocka_unit_test(merges_lists_by_their_key),
+        cmocka_unit_test(applies_directives),
+        cmocka_unit_test(puts_elements_in_order),
+        cmocka_unit_test(merges_other_types_than_pods),
+        cmocka_unit_test(agrees_with_kubectl),
+        cmocka_unit_test(rejects_invalid_patches),
         cmocka_unit_test(limits_hold_at_the_last_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

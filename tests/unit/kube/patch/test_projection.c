@@ -35,7 +35,7 @@ static const struct {
     {{"absent.too"}, "{}"},
 };
 
-static void picks(void **state)
+static void selected_fields_are_copied(void **state)
 {
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -48,6 +48,6 @@ static void picks(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(picks)};
+    static const struct CMUnitTest tests[] = {cmocka_unit_test(selected_fields_are_copied)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,7 +73,7 @@ static void names_the_fields_of_an_object(void **state)
                             quoted(arena, SAMPLES[i].set));
 }
 
-static void tells_what_differs(void **state)
+static void compares_two_objects(void **state)
 {
     static const struct {
         const struct schema_object *type;
@@ -141,7 +141,7 @@ static void tells_what_differs(void **state)
 
 #define NAMED(...) "{'spec':{'containers':[" __VA_ARGS__ "]}}"
 
-static void merges_by_the_description(void **state)
+static void merges_by_the_schema(void **state)
 {
     static const struct {
         const struct schema_object *type;
@@ -181,7 +181,7 @@ static void merges_by_the_description(void **state)
     }
 }
 
-static void takes_fields_away(void **state)
+static void removes_fields(void **state)
 {
     static const struct {
         const struct schema_object *type;
@@ -213,7 +213,7 @@ static void takes_fields_away(void **state)
     }
 }
 
-static void adds_the_known_fields_on_the_way(void **state)
+static void adds_the_parents_of_known_fields(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     (void)state;
@@ -228,7 +228,7 @@ static void adds_the_known_fields_on_the_way(void **state)
                       "'f:cpu':{}}}}}}}"));
 }
 
-static void checks_what_is_applied(void **state)
+static void checks_applied_configs_against_the_schema(void **state)
 {
     static const struct {
         const struct schema_object *type;
@@ -280,7 +280,7 @@ static void checks_what_is_applied(void **state)
     }
 }
 
-static void knows_what_is_there_before_anybody_wrote(void **state)
+static void an_empty_object_has_the_zero_values_of_its_type(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     (void)state;
@@ -295,12 +295,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_the_fields_of_an_object),
-        cmocka_unit_test(tells_what_differs),
-        cmocka_unit_test(merges_by_the_description),
-        cmocka_unit_test(takes_fields_away),
-        cmocka_unit_test(adds_the_known_fields_on_the_way),
-        cmocka_unit_test(checks_what_is_applied),
-        cmocka_unit_test(knows_what_is_there_before_anybody_wrote),
+        cmocka_unit_test(compares_two_objects),
+        cmocka_unit_test(merges_by_the_schema),
+        cmocka_unit_test(removes_fields),
+        cmocka_unit_test(adds_the_parents_of_known_fields),
+        cmocka_unit_test(checks_applied_configs_against_the_schema),
+        cmocka_unit_test(an_empty_object_has_the_zero_values_of_its_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "kube/schema/json_duplicates.h"
 
-static void the_last_counts(void **state)
+static void the_last_duplicate_in_json_is_used(void **state)
 {
     static const struct {
         const char *text, *tree, *repeats;
@@ -39,8 +39,9 @@ static void the_last_counts(void **state)
     }
 }
 
-/* The same text read as YAML: each position is reported, those within a value before the value. */
-static void the_last_counts_in_yaml(void **state)
+/* If the text is read as YAML, each position is reported, those within a value before that of the
+ * value. */
+static void the_last_duplicate_in_yaml_is_used(void **state)
 {
     static const struct {
         const char *text, *tree, *repeats;
@@ -71,7 +72,7 @@ static void the_last_counts_in_yaml(void **state)
 }
 
 /* Any number of duplicates takes bounded time and gives a bounded answer. */
-static void many(void **state)
+static void many_duplicates_are_bounded(void **state)
 {
     enum { NAMES = 20 * 1000 };
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -103,8 +104,8 @@ static void many(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_last_counts),
-                                       cmocka_unit_test(the_last_counts_in_yaml),
-                                       cmocka_unit_test(many)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_last_duplicate_in_json_is_used),
+                                       cmocka_unit_test(the_last_duplicate_in_yaml_is_used),
+                                       cmocka_unit_test(many_duplicates_are_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "kube/schema/json_syntax_error.h"
 
-static void complaints(void **state)
+static void messages_match_those_of_go(void **state)
 {
     static const struct {
         const char *text, *complaint;
@@ -62,6 +62,6 @@ static void complaints(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(complaints)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(messages_match_those_of_go)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

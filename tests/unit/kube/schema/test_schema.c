@@ -36,7 +36,7 @@ struct row {
 
 #define META "'metadata':{'creationTimestamp':null}"
 
-static void test_one_form(void **state)
+static void test_normal_form(void **state)
 {
     static const struct row pods[] = {
         /* Fields that are always present, and fields that are left out if they are empty. */
@@ -112,7 +112,7 @@ static void test_wrong_types(void **state)
 
 /* Custom kinds: known fields stay as they were written, with any value. The server normalizes only
  * metadata. */
-static void test_written(void **state)
+static void test_custom_kinds_keep_written_values(void **state)
 {
     (void)state;
     struct schema_report report;
@@ -135,7 +135,7 @@ static void test_written(void **state)
 }
 
 /* A schema of a definition: null stays where it is allowed, and so do unknown fields. */
-static void test_structural(void **state)
+static void test_schema_of_a_definition(void **state)
 {
     static const struct schema_field fields[] = {
         {.name = "a", .value.type = SCHEMA_STRING, .fallback = "\"x\""},
@@ -192,8 +192,12 @@ static void test_defaults(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_one_form),   TEST(test_wrong_types),       TEST(test_written),
-        TEST(test_structural), TEST(test_report_is_bounded), TEST(test_defaults),
+        TEST(test_normal_form),
+        TEST(test_wrong_types),
+        TEST(test_custom_kinds_keep_written_values),
+        TEST(test_schema_of_a_definition),
+        TEST(test_report_is_bounded),
+        TEST(test_defaults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

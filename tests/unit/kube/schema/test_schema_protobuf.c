@@ -159,7 +159,7 @@ static void test_event(void **state)
 
 /* Fields that are inline in JSON but a separate message in protobuf; quantities; and bytes that
  * contain JSON. */
-static void test_inside(void **state)
+static void test_inline_fields_and_quantities(void **state)
 {
     static const char pod[] = "\x12\x2c"                 /* spec, 44 bytes */
                               "\x0a\x0b\x0a\x01v"        /* volume, 11 bytes */
@@ -206,7 +206,7 @@ static void test_times_out_of_range(void **state)
 }
 
 /* A truncated body is rejected or gives a smaller object. No byte is read past its end. */
-static void test_cut_off(void **state)
+static void test_truncated_bodies(void **state)
 {
     for (size_t size = 0; size < sizeof(NAMESPACE_BODY) - 1; size++) {
         char *copy = arena_alloc(arena, size + 1);
@@ -306,11 +306,11 @@ int main(void)
         cmocka_unit_test(test_bodies),
         cmocka_unit_test(test_service),
         cmocka_unit_test(test_job),
-        cmocka_unit_test(test_cut_off),
+        cmocka_unit_test(test_truncated_bodies),
         cmocka_unit_test(test_unknown_kind),
         cmocka_unit_test(test_lease),
         cmocka_unit_test(test_event),
-        cmocka_unit_test(test_inside),
+        cmocka_unit_test(test_inline_fields_and_quantities),
         cmocka_unit_test(test_times_out_of_range),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_maps),

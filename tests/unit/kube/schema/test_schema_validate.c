@@ -36,7 +36,7 @@ static char *as_recorded(struct arena *arena, const char *text)
     return copy;
 }
 
-static bool differs_knowingly(const char *message)
+static bool differs_on_purpose(const char *message)
 {
     static const char *const words[] = {
         "spec.xmin: Invalid value: 2:", /* 2.5 */
@@ -76,7 +76,7 @@ static void test_recorded(void **state)
         const char *message = json_get_string(one, "message", "");
         int64_t code = json_get_int(one, "code", 0);
         if (!str_eq(json_get_string(body, "kind", ""), "Widget") || (code != 201 && code != 422) ||
-            differs_knowingly(message))
+            differs_on_purpose(message))
             continue;
         /* A null that is not allowed has been dropped before validation. */
         struct json *spec = json_get(body, "spec");
@@ -111,7 +111,7 @@ static void test_recorded(void **state)
     arena_free(arena);
 }
 
-static const char *complaints(struct arena *arena, const char *schema, const char *object)
+static const char *errors_of_value(struct arena *arena, const char *schema, const char *object)
 {
     struct field_errors errors;
     field_errors_init(&errors, arena);
@@ -127,19 +127,20 @@ static void test_paths(void **state)
 {
     struct arena *arena = arena_new();
     assert_string_equal(
-        complaints(arena,
-                   "{'type':'object','properties':{'a':{'type':'array','items':{'type':'object',"
-                   "'properties':{'b':{'type':'integer','minimum':2}}}}}}",
-                   "{'a':[{'b':2},{'b':1}]}"),
+        errors_of_value(
+            arena,
+            "{'type':'object','properties':{'a':{'type':'array','items':{'type':'object',"
+            "'properties':{'b':{'type':'integer','minimum':2}}}}}}",
+            "{'a':[{'b':2},{'b':1}]}"),
         "a[1].b: Invalid value: 1: a[1].b in body should be greater than or equal to 2");
     assert_string_equal(
-        complaints(arena, "{'type':'object','required':['spec'],'properties':{}}", "{}"),
+        errors_of_value(arena, "{'type':'object','required':['spec'],'properties':{}}", "{}"),
         "spec: Required value");
     assert_string_equal(
-        complaints(arena,
-                   "{'type':'object','properties':{'metadata':{'type':'object','properties':"
-                   "{'name':{'type':'string','maxLength':3}}}}}",
-                   "{'metadata':{'name':'four'}}"),
+        errors_of_value(arena,
+                        "{'type':'object','properties':{'metadata':{'type':'object','properties':"
+                        "{'name':{'type':'string','maxLength':3}}}}}",
+                        "{'metadata':{'name':'four'}}"),
         "[metadata.name: Invalid value: \"four\": metadata.name in body should be at most 3 chars "
         "long, <nil>: Invalid value: \"\": \"metadata\" must validate all the schemas (allOf)]");
     arena_free(arena);

@@ -26,7 +26,7 @@ struct visit {
     size_t fields;
 };
 
-static bool has_been_in(const struct way *way, const struct schema_object *type)
+static bool is_on_path(const struct way *way, const struct schema_object *type)
 {
     for (; way; way = way->parent)
         if (way->type == type)
@@ -48,7 +48,7 @@ static struct json *wrap(struct arena *arena, const struct way *way, struct json
     return value;
 }
 
-static size_t complaints(struct visit *visit, const struct way *way, const char *word)
+static size_t count_errors(struct visit *visit, const struct way *way, const char *word)
 {
     struct field_errors errors;
     field_errors_init(&errors, visit->arena);
@@ -57,28 +57,28 @@ static size_t complaints(struct visit *visit, const struct way *way, const char 
     return errors.count;
 }
 
-static void look(struct visit *visit, const struct way *way, const struct schema *schema)
+static void check_type(struct visit *visit, const struct way *way, const struct schema *schema)
 {
     if (schema->rules && schema->rules->words) {
         for (const char *const *word = schema->rules->words; *word; word++)
-            assert_int_equal(complaints(visit, way, *word), 0);
-        assert_int_equal(complaints(visit, way, "Nope"), 1);
+            assert_int_equal(count_errors(visit, way, *word), 0);
+        assert_int_equal(count_errors(visit, way, "Nope"), 1);
         visit->fields++;
     }
     if (schema->type == SCHEMA_LIST || schema->type == SCHEMA_MAP) {
         const struct way into = {.parent = way, .name = schema->type == SCHEMA_MAP ? "key" : NULL};
-        look(visit, &into, schema->items);
+        check_type(visit, &into, schema->items);
     }
-    if (schema->type != SCHEMA_OBJECT || has_been_in(way, schema->object))
+    if (schema->type != SCHEMA_OBJECT || is_on_path(way, schema->object))
         return;
     for (const struct schema_field *field = schema->object->fields; field->name; field++) {
         const struct way into = {.parent = way, .type = schema->object, .name = field->name};
         if (way || !str_eq(field->name, "status"))
-            look(visit, &into, &field->value);
+            check_type(visit, &into, &field->value);
     }
 }
 
-static void test_every_word(void **state)
+static void test_allowed_values(void **state)
 {
     static const struct {
         const struct schema_object *kind;
@@ -90,7 +90,7 @@ static void test_every_word(void **state)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct visit visit = {.arena = arena_new(), .kind = rows[i].kind};
         const struct schema schema = {.type = SCHEMA_OBJECT, .object = rows[i].kind};
-        look(&visit, NULL, &schema);
+        check_type(&visit, NULL, &schema);
         assert_true(visit.fields >= rows[i].least);
         arena_free(visit.arena);
     }
@@ -99,7 +99,7 @@ static void test_every_word(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_word),
+        cmocka_unit_test(test_allowed_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static char *cells(struct arena *arena, const struct kube_resource *resource, co
     return text;
 }
 
-static void has_the_shape_kubectl_reads(void **state)
+static void a_table_has_the_shape_that_kubectl_reads(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     static const struct kube_kind CATS = {.id = {"cats.org", "v1", "cats", "Cat", true}};
@@ -80,7 +80,7 @@ static void has_the_shape_kubectl_reads(void **state)
     assert_int_equal(json_get(table, "columnDefinitions")->type, JSON_NULL);
 }
 
-static void words_pod_states(void **state)
+static void a_pod_has_the_status_words_of_kubectl(void **state)
 {
 #define POD(status) "{'spec': {'containers': [{'name': 'a'}, {'name': 'b'}]}, 'status': " status "}"
 #define INIT(status)                                                                               \
@@ -170,7 +170,7 @@ static void words_pod_states(void **state)
     }
 }
 
-static void words_the_others(void **state)
+static void other_kinds_have_the_cells_of_kubectl(void **state)
 {
 #define AT_EPOCH "'creationTimestamp': '1970-01-01T00:00:00Z'"
     static const struct {
@@ -295,7 +295,7 @@ static void words_the_others(void **state)
         assert_string_equal(cells(arena, CASES[i].resource, CASES[i].object, 1), CASES[i].cells);
 }
 
-static void takes_what_includeobject_may_be(void **state)
+static void accepts_the_values_of_include_object(void **state)
 {
     enum kube_include include;
     assert_int_equal(kube_include_parse(NULL, &include, NULL), 0);
@@ -310,10 +310,10 @@ static void takes_what_includeobject_may_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(has_the_shape_kubectl_reads),
-        cmocka_unit_test(words_pod_states),
-        cmocka_unit_test(words_the_others),
-        cmocka_unit_test(takes_what_includeobject_may_be),
+        cmocka_unit_test(a_table_has_the_shape_that_kubectl_reads),
+        cmocka_unit_test(a_pod_has_the_status_words_of_kubectl),
+        cmocka_unit_test(other_kinds_have_the_cells_of_kubectl),
+        cmocka_unit_test(accepts_the_values_of_include_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

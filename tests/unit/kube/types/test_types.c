@@ -39,7 +39,7 @@ static void check_list(const char *type, const struct schema_field *field)
         fail_msg("%s.%s: no merge key '%s'", type, field->name, value->merge_key);
 }
 
-static bool suits(enum schema_type type, const struct json *json)
+static bool default_matches_type(enum schema_type type, const struct json *json)
 {
     switch (type) {
     case SCHEMA_STRING:
@@ -72,7 +72,7 @@ static void check_fallback(const char *type, const struct schema_field *field)
         return;
     if (json_parse(arena, field->fallback, strlen(field->fallback), NULL, &json, &err) < 0)
         fail_msg("%s.%s: %s", type, field->name, err.message);
-    if (!suits(field->value.type, json))
+    if (!default_matches_type(field->value.type, json))
         fail_msg("%s.%s: its default is of another type", type, field->name);
     if (field->value.rules && field->value.rules->words &&
         !is_word(field->value.rules, json_text(json)))
@@ -152,7 +152,7 @@ static const struct schema_object *type_at(size_t position)
     return message ? message->object : NULL;
 }
 
-static void tables_make_sense(void **state)
+static void tables_are_consistent(void **state)
 {
     (void)state;
     struct visit visit = {0};
@@ -207,7 +207,7 @@ static const char *effect_rows(const struct visit *visit)
     return text;
 }
 
-static void unsupported_fields_are_on_their_page(void **state)
+static void unsupported_fields_are_documented(void **state)
 {
     (void)state;
     static const char begin[] = "<!-- effect: begin -->\n", end[] = "<!-- effect: end -->";
@@ -248,8 +248,8 @@ static void kinds_are_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(tables_make_sense),
-        TEST(unsupported_fields_are_on_their_page),
+        TEST(tables_are_consistent),
+        TEST(unsupported_fields_are_documented),
         cmocka_unit_test(kinds_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,7 +106,7 @@ static struct classifier_fit_result fit_alone(const struct classifier_fit_option
     return result;
 }
 
-static struct idx *opened(enum idx_part part)
+static struct idx *open_data(enum idx_part part)
 {
     struct idx *data = NULL;
     struct err err = ERR_INIT;
@@ -116,12 +116,12 @@ static struct idx *opened(enum idx_part part)
 }
 
 /* The error comes before the first step, and no log is begun. */
-static void test_pictures_that_do_not_fit_are_refused_at_the_start(void **state)
+static void unsuitable_test_pictures_are_rejected_at_the_start(void **state)
 {
     struct classifier_fit_options options = small_run(20);
     _cleanup_free_ char *model_dir = mem_printf("%s/model", directory);
     options.fit.model_dir = model_dir;
-    _cleanup_(cleanup_idx) struct idx *test = opened(IDX_TEST);
+    _cleanup_(cleanup_idx) struct idx *test = open_data(IDX_TEST);
     test->labels[0] = 7;
     assert_int_equal(idx_write(test, directory, IDX_TEST, NULL), 0);
     struct reducer reducer = reducer_single();
@@ -137,7 +137,7 @@ static void test_pictures_that_do_not_fit_are_refused_at_the_start(void **state)
     assert_int_not_equal(access(model_dir, F_OK), 0);
 }
 
-static void both_kinds_learn_with_each_optimizer(void **state)
+static void both_models_learn_with_each_optimizer(void **state)
 {
     static const struct {
         enum classifier_kind kind;
@@ -236,13 +236,13 @@ static void check_any_number_of_workers(enum precision precision)
     checkpoint_free(first);
 }
 
-static void any_number_of_workers_trains_the_same_bits(void **state)
+static void training_is_bit_identical_for_any_number_of_workers(void **state)
 {
     check_any_number_of_workers(PRECISION_FP32);
     check_any_number_of_workers(PRECISION_BF16);
 }
 
-static void it_goes_on_where_it_was_stopped(void **state)
+static void stopped_run_is_resumed(void **state)
 {
     char whole[256], broken[256], file[2][300];
     snprintf(whole, sizeof(whole), "%s/whole", directory);
@@ -286,7 +286,7 @@ static void it_goes_on_where_it_was_stopped(void **state)
     classifier_model_free(model[1]);
 }
 
-static void the_model_is_exported_with_its_labels(void **state)
+static void model_is_exported_with_its_labels(void **state)
 {
     char exports[256], path[MODEL_VERSIONS_PATH_MAX];
     snprintf(exports, sizeof(exports), "%s/export", directory);
@@ -324,7 +324,7 @@ static struct ps_client *local_client(struct ty_tf_config **ret_config)
     return client;
 }
 
-static void common_variables_are_learned(void **state)
+static void async_training_with_a_parameter_server_learns(void **state)
 {
     struct classifier_fit_options options = small_run(20);
     struct classifier_fit_result result = {0};
@@ -347,7 +347,7 @@ static void common_variables_are_learned(void **state)
     ty_tf_config_free(config);
 }
 
-static void what_cannot_be_trained_is_refused(void **state)
+static void invalid_options_are_rejected(void **state)
 {
     struct reducer reducer = reducer_single();
     struct classifier_fit_result result;
@@ -379,7 +379,7 @@ static uint64_t hash_of(const struct classifier_fit_options *options, const stru
     return model_hash(numbers, classifier_fit_numbers_data(options, train, numbers));
 }
 
-static void workers_with_other_data_have_another_hash(void **state)
+static void hash_depends_on_the_data(void **state)
 {
     struct classifier_fit_options options = small_run(1);
     const struct idx idx = {.count = 60, .height = 8, .width = 8, .classes = 4};
@@ -400,14 +400,14 @@ static void workers_with_other_data_have_another_hash(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(both_kinds_learn_with_each_optimizer),
-        CASE(any_number_of_workers_trains_the_same_bits),
-        CASE(it_goes_on_where_it_was_stopped),
-        CASE(the_model_is_exported_with_its_labels),
-        CASE(common_variables_are_learned),
-        CASE(what_cannot_be_trained_is_refused),
-        CASE(test_pictures_that_do_not_fit_are_refused_at_the_start),
-        CASE(workers_with_other_data_have_another_hash),
+        CASE(both_models_learn_with_each_optimizer),
+        CASE(training_is_bit_identical_for_any_number_of_workers),
+        CASE(stopped_run_is_resumed),
+        CASE(model_is_exported_with_its_labels),
+        CASE(async_training_with_a_parameter_server_learns),
+        CASE(invalid_options_are_rejected),
+        CASE(unsuitable_test_pictures_are_rejected_at_the_start),
+        CASE(hash_depends_on_the_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

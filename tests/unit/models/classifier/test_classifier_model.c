@@ -35,7 +35,7 @@ static int remove_directory(void **state)
 static const struct classifier_config WORKSHOP = {
     .kind = CLASSIFIER_CNN, .side = 28, .channels = 1, .classes = 10};
 
-static struct classifier_model *model_of(const struct classifier_config *config)
+static struct classifier_model *new_model(const struct classifier_config *config)
 {
     struct classifier_model *model = NULL;
     struct err err = ERR_INIT;
@@ -46,26 +46,26 @@ static struct classifier_model *model_of(const struct classifier_config *config)
     return model;
 }
 
-static void it_is_the_network_of_the_workshop(void **state)
+static void network_has_the_parameters_of_the_workshop(void **state)
 {
-    struct classifier_model *model = model_of(&WORKSHOP);
+    struct classifier_model *model = new_model(&WORKSHOP);
     assert_int_equal(params_trainable(classifier_model_params(model)),
                      5 * 5 * 32 + 32 + 5 * 5 * 32 * 64 + 64 + 7 * 7 * 64 * 1024 + 1024 + 1024 * 10 +
                          10);
     classifier_model_free(model);
     struct classifier_config linear = WORKSHOP;
     linear.kind = CLASSIFIER_LINEAR;
-    model = model_of(&linear);
+    model = new_model(&linear);
     assert_int_equal(params_trainable(classifier_model_params(model)), 784 * 10 + 10);
     classifier_model_free(model);
 }
 
-static void what_is_loaded_predicts_as_what_was_saved(void **state)
+static void loaded_model_predicts_like_the_saved_one(void **state)
 {
     enum { COUNT = 37 };
     struct classifier_config config = WORKSHOP;
     config.side = 12;
-    struct classifier_model *model = model_of(&config), *loaded = NULL;
+    struct classifier_model *model = new_model(&config), *loaded = NULL;
     classifier_model_set_label(model, 9, "Ankle boot");
     assert_true(classifier_model_accuracy(model) < 0);
     classifier_model_set_accuracy(model, 0.875);
@@ -99,7 +99,7 @@ static void what_is_loaded_predicts_as_what_was_saved(void **state)
     classifier_model_free(loaded);
 }
 
-static void any_other_file_is_refused(void **state)
+static void other_files_are_rejected(void **state)
 {
     struct face_config config = FACE_CONFIG_DEFAULT;
     struct face_model *face = NULL;
@@ -119,7 +119,7 @@ static void any_other_file_is_refused(void **state)
     face_model_free(face);
 }
 
-static void impossible_shapes_are_refused(void **state)
+static void invalid_shapes_are_rejected(void **state)
 {
     struct err err = ERR_INIT;
     struct classifier_config config = WORKSHOP;
@@ -138,12 +138,11 @@ static void impossible_shapes_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_the_network_of_the_workshop),
-        cmocka_unit_test_setup_teardown(what_is_loaded_predicts_as_what_was_saved, make_directory,
+        cmocka_unit_test(network_has_the_parameters_of_the_workshop),
+        cmocka_unit_test_setup_teardown(loaded_model_predicts_like_the_saved_one, make_directory,
                                         remove_directory),
-        cmocka_unit_test_setup_teardown(any_other_file_is_refused, make_directory,
-                                        remove_directory),
-        cmocka_unit_test(impossible_shapes_are_refused),
+        cmocka_unit_test_setup_teardown(other_files_are_rejected, make_directory, remove_directory),
+        cmocka_unit_test(invalid_shapes_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

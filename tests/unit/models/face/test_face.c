@@ -18,7 +18,7 @@
 
 static const struct face_config SMALL = {.side = 32, .channels = 1, .embedding = 32, .width = 8};
 
-static void wrong_configurations_are_refused_with_the_way_out(void **state)
+static void invalid_configurations_are_rejected_with_advice(void **state)
 {
     struct err err = ERR_INIT;
     struct face_config config = SMALL;
@@ -38,7 +38,7 @@ static void wrong_configurations_are_refused_with_the_way_out(void **state)
     assert_int_equal(face_config_check(&config, &err), -ERR_INVALID);
 }
 
-static void what_a_configuration_leaves_out_is_as_before(void **state)
+static void missing_fields_of_a_configuration_have_old_defaults(void **state)
 {
     struct arena *arena = arena_new();
     struct err err = ERR_INIT;
@@ -64,7 +64,7 @@ static void what_a_configuration_leaves_out_is_as_before(void **state)
     arena_free(arena);
 }
 
-static void a_configuration_keeps_how_pictures_were_cut(void **state)
+static void configuration_stores_the_crop(void **state)
 {
     (void)state;
     struct err err = ERR_INIT;
@@ -81,7 +81,7 @@ static void a_configuration_keeps_how_pictures_were_cut(void **state)
     assert_int_equal(face_config_from_json(json, &read, &err), -ERR_INVALID);
 }
 
-static void a_configuration_keeps_the_number_of_views(void **state)
+static void configuration_stores_the_number_of_views(void **state)
 {
     (void)state;
     struct err err = ERR_INIT;
@@ -99,7 +99,7 @@ static void a_configuration_keeps_the_number_of_views(void **state)
 }
 
 /* Moves the picture by whole pixels, and repeats its edge. */
-static void moved(const float *from, int side, int right, int down, float *to)
+static void move_picture(const float *from, int side, int right, int down, float *to)
 {
     for (int y = 0; y < side; y++)
         for (int x = 0; x < side; x++) {
@@ -110,7 +110,7 @@ static void moved(const float *from, int side, int right, int down, float *to)
         }
 }
 
-static void five_views_are_the_mean_direction_of_five_pictures(void **state)
+static void five_views_embed_the_mean_of_five_pictures(void **state)
 {
     (void)state;
     enum { SIDE = 32, DIM = 32, STEP = 1 /* a 24th of the side, rounded */ };
@@ -135,7 +135,7 @@ static void five_views_are_the_mean_direction_of_five_pictures(void **state)
     for (int picture = 0; picture < 2; picture++) {
         double sum[DIM] = {0}, square = 0;
         for (int i = 0; i < 5; i++)
-            moved(pictures[picture], SIDE, moves[i][0], moves[i][1], views[i]);
+            move_picture(pictures[picture], SIDE, moves[i][0], moves[i][1], views[i]);
         assert_int_equal(face_model_embed(one, views[0], 5, single[0], &err), 0);
         for (int k = 0; k < DIM; k++) {
             for (int i = 0; i < 5; i++)
@@ -152,7 +152,7 @@ static void five_views_are_the_mean_direction_of_five_pictures(void **state)
     }
 }
 
-static void every_side_builds(void **state)
+static void models_of_every_side_can_be_built(void **state)
 {
     for (int side = 32; side <= 128; side += 16) {
         struct face_config config = FACE_CONFIG_DEFAULT;
@@ -166,7 +166,7 @@ static void every_side_builds(void **state)
     }
 }
 
-static struct face_model *model_with_values(void)
+static struct face_model *new_model(void)
 {
     struct face_model *model = NULL;
     assert_int_equal(face_model_new(&SMALL, &model, NULL), 0);
@@ -184,12 +184,12 @@ static void write_model(const char *path, struct face_model *model, const char *
     arena_free(arena);
 }
 
-static void a_saved_model_embeds_as_before(void **state)
+static void loaded_model_embeds_like_the_saved_one(void **state)
 {
     enum { PICTURES = 11 }; /* several passes, the last one not full */
     char path[] = "/tmp/test_face.XXXXXX";
     close(mkstemp(path));
-    struct face_model *model = model_with_values(), *loaded = NULL;
+    struct face_model *model = new_model(), *loaded = NULL;
     write_model(path, model, "face");
     struct err err = ERR_INIT;
     if (face_model_load(path, &loaded, &err) < 0)
@@ -212,9 +212,9 @@ static void a_saved_model_embeds_as_before(void **state)
     unlink(path);
 }
 
-static void light_and_contrast_do_not_count(void **state)
+static void embedding_ignores_light_and_contrast(void **state)
 {
-    struct face_model *model = model_with_values();
+    struct face_model *model = new_model();
     static float pixels[2 * 32 * 32], embedding[2 * 32];
     struct rand rand;
     rand_init(&rand, 7);
@@ -228,9 +228,9 @@ static void light_and_contrast_do_not_count(void **state)
     face_model_free(model);
 }
 
-static void blank_pictures_embed_and_broken_ones_do_not(void **state)
+static void blank_pictures_are_accepted_and_nan_is_rejected(void **state)
 {
-    struct face_model *model = model_with_values();
+    struct face_model *model = new_model();
     static float pixels[32 * 32], embedding[32];
     struct err err = ERR_INIT;
     assert_int_equal(face_model_embed(model, pixels, 1, embedding, &err), 0);
@@ -242,12 +242,12 @@ static void blank_pictures_embed_and_broken_ones_do_not(void **state)
     face_model_free(model);
 }
 
-static void other_files_are_refused(void **state)
+static void other_files_are_rejected(void **state)
 {
     char path[] = "/tmp/test_face.XXXXXX", expected[256];
     close(mkstemp(path));
     struct err err = ERR_INIT;
-    struct face_model *model = model_with_values(), *loaded = NULL;
+    struct face_model *model = new_model(), *loaded = NULL;
     assert_int_equal(face_model_load(path, &loaded, &err), -ERR_BAD_REQUEST);
     snprintf(expected, sizeof(expected), "'%s' is not a model or checkpoint file", path);
     assert_string_equal(err.message, expected);
@@ -264,16 +264,16 @@ static void other_files_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_configurations_are_refused_with_the_way_out),
-        cmocka_unit_test(what_a_configuration_leaves_out_is_as_before),
-        cmocka_unit_test(a_configuration_keeps_how_pictures_were_cut),
-        cmocka_unit_test(every_side_builds),
-        cmocka_unit_test(a_saved_model_embeds_as_before),
-        cmocka_unit_test(light_and_contrast_do_not_count),
-        cmocka_unit_test(a_configuration_keeps_the_number_of_views),
-        cmocka_unit_test(five_views_are_the_mean_direction_of_five_pictures),
-        cmocka_unit_test(blank_pictures_embed_and_broken_ones_do_not),
-        cmocka_unit_test(other_files_are_refused),
+        cmocka_unit_test(invalid_configurations_are_rejected_with_advice),
+        cmocka_unit_test(missing_fields_of_a_configuration_have_old_defaults),
+        cmocka_unit_test(configuration_stores_the_crop),
+        cmocka_unit_test(models_of_every_side_can_be_built),
+        cmocka_unit_test(loaded_model_embeds_like_the_saved_one),
+        cmocka_unit_test(embedding_ignores_light_and_contrast),
+        cmocka_unit_test(configuration_stores_the_number_of_views),
+        cmocka_unit_test(five_views_embed_the_mean_of_five_pictures),
+        cmocka_unit_test(blank_pictures_are_accepted_and_nan_is_rejected),
+        cmocka_unit_test(other_files_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ enum { PERSONS = 6, PICTURES = 3, BATCH = PERSONS * PICTURES, BLENDED = 4, PEOPL
 static const struct face_batch_options OPTIONS = {
     .seed = 5, .persons = PERSONS, .pictures = PICTURES, .blended = BLENDED, .reshape = 0.1f};
 
-static struct dataset *people(struct dataset_split *ret_split)
+static struct dataset *open_people(struct dataset_split *ret_split)
 {
     struct dataset *dataset = NULL;
     assert_int_equal(dataset_open_procedural(9, PEOPLE, 5, &dataset, NULL), 0);
@@ -26,10 +26,10 @@ static struct dataset *people(struct dataset_split *ret_split)
     return dataset;
 }
 
-static void blends_are_people_of_their_own(void **state)
+static void blends_have_labels_of_their_own(void **state)
 {
     struct dataset_split split;
-    struct dataset *dataset = people(&split);
+    struct dataset *dataset = open_people(&split);
     struct face_batch_entry entries[BATCH];
     for (uint64_t step = 1; step <= 20; step++) {
         assert_int_equal(face_batch_draw(dataset, &split.train, &OPTIONS, step, entries, NULL), 0);
@@ -64,10 +64,10 @@ static void blends_are_people_of_their_own(void **state)
     dataset_free(dataset);
 }
 
-static void a_batch_depends_on_seed_and_step_alone(void **state)
+static void batch_depends_only_on_seed_and_step(void **state)
 {
     struct dataset_split split;
-    struct dataset *dataset = people(&split);
+    struct dataset *dataset = open_people(&split);
     struct face_batch_entry once[BATCH] = {0}, again[BATCH] = {0}, later[BATCH] = {0};
     assert_int_equal(face_batch_draw(dataset, &split.train, &OPTIONS, 7, once, NULL), 0);
     assert_int_equal(face_batch_draw(dataset, &split.train, &OPTIONS, 8, later, NULL), 0);
@@ -84,10 +84,10 @@ static void a_batch_depends_on_seed_and_step_alone(void **state)
     dataset_free(dataset);
 }
 
-static void a_blend_lies_between_its_two_and_the_light_is_kept(void **state)
+static void blend_lies_between_its_two_pictures(void **state)
 {
     struct dataset_split split;
-    struct dataset *dataset = people(&split);
+    struct dataset *dataset = open_people(&split);
     const struct face_config config = {
         .side = 32, .channels = 1, .embedding = 8, .width = 8, .light = FACE_LIGHT_KEEP};
     struct face_pictures *pictures = face_pictures_new(dataset, &config);
@@ -96,8 +96,7 @@ static void a_blend_lies_between_its_two_and_the_light_is_kept(void **state)
     float first[32 * 32], second[32 * 32], both[32 * 32];
     assert_int_equal(face_pictures_load(pictures, &entry.sample, first, NULL), 0);
     assert_int_equal(face_pictures_load(pictures, &entry.other, second, NULL), 0);
-    assert_int_equal(face_pictures_load_changed(pictures, &nothing, &entry, 1, 1, 0, both, NULL),
-                     0);
+    assert_int_equal(face_pictures_load_input(pictures, &nothing, &entry, 1, 1, 0, both, NULL), 0);
     for (size_t i = 0; i < 32 * 32; i++) {
         float expected = 0.6f * first[i] + 0.4f * second[i];
         assert_float_equal(both[i], (expected - FACE_PREPARE_MEAN) * FACE_PREPARE_FACTOR,
@@ -105,12 +104,10 @@ static void a_blend_lies_between_its_two_and_the_light_is_kept(void **state)
     }
     entry.shape.across[0] = 0.1f;
     float wider[32 * 32];
-    assert_int_equal(face_pictures_load_changed(pictures, &nothing, &entry, 1, 1, 0, wider, NULL),
-                     0);
+    assert_int_equal(face_pictures_load_input(pictures, &nothing, &entry, 1, 1, 0, wider, NULL), 0);
     assert_memory_not_equal(both, wider, sizeof(both));
     entry.part = 0; /* a picture of a real person is not reshaped either */
-    assert_int_equal(face_pictures_load_changed(pictures, &nothing, &entry, 1, 1, 0, both, NULL),
-                     0);
+    assert_int_equal(face_pictures_load_input(pictures, &nothing, &entry, 1, 1, 0, both, NULL), 0);
     for (size_t i = 0; i < 32 * 32; i++)
         assert_float_equal(both[i], (first[i] - FACE_PREPARE_MEAN) * FACE_PREPARE_FACTOR, 1e-5);
     face_pictures_free(pictures);
@@ -121,9 +118,9 @@ static void a_blend_lies_between_its_two_and_the_light_is_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blends_are_people_of_their_own),
-        cmocka_unit_test(a_batch_depends_on_seed_and_step_alone),
-        cmocka_unit_test(a_blend_lies_between_its_two_and_the_light_is_kept),
+        cmocka_unit_test(blends_have_labels_of_their_own),
+        cmocka_unit_test(batch_depends_only_on_seed_and_step),
+        cmocka_unit_test(blend_lies_between_its_two_pictures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

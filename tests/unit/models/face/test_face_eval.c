@@ -13,7 +13,7 @@
 static struct face_model *model;
 static struct dataset *dataset;
 
-static int make(void **state)
+static int set_up(void **state)
 {
     const struct face_config config = {.side = 32, .channels = 1, .embedding = 16, .width = 8};
     if (face_model_new(&config, &model, NULL) < 0 ||
@@ -24,7 +24,7 @@ static int make(void **state)
     return 0;
 }
 
-static int drop(void **state)
+static int tear_down(void **state)
 {
     face_model_free(model);
     dataset_free(dataset);
@@ -62,7 +62,7 @@ static void pairs_and_people_are_counted(void **state)
     face_eval_release(&eval);
 }
 
-static void one_person_alone_cannot_be_compared(void **state)
+static void single_person_is_rejected(void **state)
 {
     size_t chosen[] = {2};
     struct face_eval eval = {0};
@@ -77,7 +77,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_and_people_are_counted),
-        cmocka_unit_test(one_person_alone_cannot_be_compared),
+        cmocka_unit_test(single_person_is_rejected),
     };
-    return cmocka_run_group_tests(tests, make, drop);
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -36,7 +36,7 @@ static int remove_directory(void **state)
     return file_remove_tree(directory, NULL);
 }
 
-static struct dataset *people(size_t persons, size_t pictures)
+static struct dataset *open_people(size_t persons, size_t pictures)
 {
     struct dataset *dataset = NULL;
     assert_int_equal(dataset_open_procedural(9, persons, pictures, &dataset, NULL), 0);
@@ -66,9 +66,9 @@ static struct face_fit_result fit_alone(const struct face_fit_options *options,
     return result;
 }
 
-static void it_learns_people_it_never_saw(void **state)
+static void model_learns_to_compare_unseen_people(void **state)
 {
-    struct dataset *dataset = people(48, 6);
+    struct dataset *dataset = open_people(48, 6);
     for (int norm = FACE_NORM_GROUP; norm <= FACE_NORM_BATCH; norm++) {
         struct face_fit_options options = small_run(60);
         options.held_out = 12;
@@ -85,9 +85,9 @@ static void it_learns_people_it_never_saw(void **state)
     dataset_free(dataset);
 }
 
-static void bf16_learns_about_as_well(void **state)
+static void bf16_training_reaches_a_similar_auc(void **state)
 {
-    struct dataset *dataset = people(48, 6);
+    struct dataset *dataset = open_people(48, 6);
     double auc[2];
     for (int precision = PRECISION_FP32; precision <= PRECISION_BF16; precision++) {
         struct face_fit_options options = small_run(60);
@@ -107,9 +107,9 @@ static void bf16_learns_about_as_well(void **state)
 }
 
 /* Checkpoints contain float32 for every precision. */
-static void a_run_goes_on_in_another_precision(void **state)
+static void run_is_resumed_in_another_precision(void **state)
 {
-    struct dataset *dataset = people(24, 5);
+    struct dataset *dataset = open_people(24, 5);
     char path[128];
     snprintf(path, sizeof(path), "%s/precision", directory);
     uint64_t hash[2];
@@ -171,7 +171,7 @@ static void fit_together(int workers, int threads, const struct face_config *mod
     assert_int_equal(checkpoint_read(file, ret, NULL), 0);
 }
 
-static void any_number_of_workers_trains_the_same_bits(void **state)
+static void training_is_bit_identical_for_any_number_of_workers(void **state)
 {
     static const struct {
         int workers, threads;
@@ -181,7 +181,7 @@ static void any_number_of_workers_trains_the_same_bits(void **state)
         {.side = 32, .channels = 1, .embedding = 32, .width = 8, .norm = FACE_NORM_BATCH},
         {.side = 32, .channels = 1, .embedding = 32, .width = 16, .precision = PRECISION_BF16},
     };
-    struct dataset *dataset = people(24, 5);
+    struct dataset *dataset = open_people(24, 5);
     for (size_t m = 0; m < ARRAY_SIZE(models); m++) {
         struct checkpoint *first = NULL;
         for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
@@ -204,9 +204,9 @@ static void any_number_of_workers_trains_the_same_bits(void **state)
 
 /* The shares are not whole parts: results are equal only within rounding, which another choice of
  * triplets amplifies over eight steps. */
-static void an_odd_number_of_workers_comes_close(void **state)
+static void unequal_shares_give_nearly_the_same_result(void **state)
 {
-    struct dataset *dataset = people(24, 5);
+    struct dataset *dataset = open_people(24, 5);
     struct checkpoint *one = NULL, *five = NULL;
     struct face_config model = small_run(8).model;
     char path[128];
@@ -225,9 +225,9 @@ static void an_odd_number_of_workers_comes_close(void **state)
     dataset_free(dataset);
 }
 
-static void a_run_can_start_from_another_model(void **state)
+static void run_can_start_from_another_model(void **state)
 {
-    struct dataset *dataset = people(16, 6);
+    struct dataset *dataset = open_people(16, 6);
     struct face_fit_options options = small_run(10);
     char first[128], path[256], missing[256];
     snprintf(first, sizeof(first), "%s/first", directory);
@@ -255,9 +255,9 @@ static void a_run_can_start_from_another_model(void **state)
     dataset_free(dataset);
 }
 
-static void it_stops_when_asked_and_goes_on_later(void **state)
+static void stopped_run_is_resumed(void **state)
 {
-    struct dataset *dataset = people(16, 5);
+    struct dataset *dataset = open_people(16, 5);
     char path[128], file[256];
     snprintf(path, sizeof(path), "%s/stop", directory);
     face_fit_model_path(path, file, sizeof(file));
@@ -279,7 +279,7 @@ static void it_stops_when_asked_and_goes_on_later(void **state)
     result = fit_alone(&options, dataset); /* all steps were done before */
     assert_int_equal(result.first, 6);
 
-    /* The same bits as an uninterrupted run. */
+    /* The resumed run has the same bits as an uninterrupted run. */
     char whole[128], other[256];
     snprintf(whole, sizeof(whole), "%s/whole", directory);
     face_fit_model_path(whole, other, sizeof(other));
@@ -319,9 +319,9 @@ static int breaking_reform(struct reducer *reducer, struct err *err)
     return 0;
 }
 
-static void a_lost_worker_costs_one_step(void **state)
+static void run_resumes_after_a_lost_worker(void **state)
 {
-    struct dataset *dataset = people(16, 5);
+    struct dataset *dataset = open_people(16, 5);
     char path[128];
     snprintf(path, sizeof(path), "%s/lost", directory);
     struct face_fit_options options = small_run(9);
@@ -337,9 +337,9 @@ static void a_lost_worker_costs_one_step(void **state)
     dataset_free(dataset);
 }
 
-static void workers_that_find_together_go_on(void **state)
+static void reformed_group_continues(void **state)
 {
-    struct dataset *dataset = people(16, 5);
+    struct dataset *dataset = open_people(16, 5);
     struct face_fit_options options = small_run(9);
     char *text = NULL;
     size_t size = 0;
@@ -361,9 +361,9 @@ static void workers_that_find_together_go_on(void **state)
     dataset_free(dataset);
 }
 
-static void a_damaged_checkpoint_is_passed_over(void **state)
+static void damaged_checkpoint_is_skipped(void **state)
 {
-    struct dataset *dataset = people(16, 5);
+    struct dataset *dataset = open_people(16, 5);
     char path[128], newest[CHECKPOINT_PATH_MAX];
     snprintf(path, sizeof(path), "%s/damage", directory);
     struct face_fit_options options = small_run(4);
@@ -387,9 +387,9 @@ static void a_damaged_checkpoint_is_passed_over(void **state)
 }
 
 /* Measured on held-out people, or on the training people if there are too few held-out ones. */
-static void the_model_file_says_how_near_strangers_come(void **state)
+static void model_file_stores_distances_of_strangers(void **state)
 {
-    struct dataset *dataset = people(24, 5);
+    struct dataset *dataset = open_people(24, 5);
     static const size_t HELD_OUT[] = {0, 4, 6};
     for (size_t i = 0; i < ARRAY_SIZE(HELD_OUT); i++) {
         char path[128], file[256];
@@ -414,9 +414,9 @@ static void the_model_file_says_how_near_strangers_come(void **state)
     dataset_free(dataset);
 }
 
-static void what_cannot_be_trained_is_refused(void **state)
+static void invalid_options_are_rejected(void **state)
 {
-    struct dataset *dataset = people(16, 5);
+    struct dataset *dataset = open_people(16, 5);
     struct reducer reducer = reducer_single();
     struct face_fit_result result;
     struct err err = ERR_INIT;
@@ -476,18 +476,18 @@ static void what_cannot_be_trained_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_learns_people_it_never_saw),
-        cmocka_unit_test(bf16_learns_about_as_well),
-        cmocka_unit_test(a_run_goes_on_in_another_precision),
-        cmocka_unit_test(any_number_of_workers_trains_the_same_bits),
-        cmocka_unit_test(an_odd_number_of_workers_comes_close),
-        cmocka_unit_test(a_run_can_start_from_another_model),
-        cmocka_unit_test(it_stops_when_asked_and_goes_on_later),
-        cmocka_unit_test(a_lost_worker_costs_one_step),
-        cmocka_unit_test(workers_that_find_together_go_on),
-        cmocka_unit_test(a_damaged_checkpoint_is_passed_over),
-        cmocka_unit_test(the_model_file_says_how_near_strangers_come),
-        cmocka_unit_test(what_cannot_be_trained_is_refused),
+        cmocka_unit_test(model_learns_to_compare_unseen_people),
+        cmocka_unit_test(bf16_training_reaches_a_similar_auc),
+        cmocka_unit_test(run_is_resumed_in_another_precision),
+        cmocka_unit_test(training_is_bit_identical_for_any_number_of_workers),
+        cmocka_unit_test(unequal_shares_give_nearly_the_same_result),
+        cmocka_unit_test(run_can_start_from_another_model),
+        cmocka_unit_test(stopped_run_is_resumed),
+        cmocka_unit_test(run_resumes_after_a_lost_worker),
+        cmocka_unit_test(reformed_group_continues),
+        cmocka_unit_test(damaged_checkpoint_is_skipped),
+        cmocka_unit_test(model_file_stores_distances_of_strangers),
+        cmocka_unit_test(invalid_options_are_rejected),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

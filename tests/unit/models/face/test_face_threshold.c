@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 /* Returns the distances 0.0001, 0.0002 … 1 in unsorted order: a fraction p of them is below p. */
-static struct face_strangers even(size_t people)
+static struct face_strangers even_distances(size_t people)
 {
     enum { PAIRS = 10000 };
     double *distances = mem_calloc(PAIRS, sizeof(*distances));
@@ -25,10 +25,10 @@ static struct face_strangers even(size_t people)
     return strangers;
 }
 
-static void a_part_of_the_pairs_lies_below_its_distance(void **state)
+static void quantiles_of_distances_are_interpolated(void **state)
 {
     (void)state;
-    struct face_strangers strangers = even(20);
+    struct face_strangers strangers = even_distances(20);
     assert_int_equal(strangers.people, 20);
     assert_int_equal(strangers.pairs, 10000);
     static const double PARTS[] = {0, 1e-4, 0.0003, 0.003, 0.01, 0.03, 0.15, 0.5};
@@ -38,11 +38,12 @@ static void a_part_of_the_pairs_lies_below_its_distance(void **state)
     assert_float_equal(face_strangers_distance(&strangers, -1), 1e-4, 1e-6);
 }
 
-/* A stranger may be taken for any of the n people of a gallery. */
-static void more_people_need_a_smaller_distance(void **state)
+/* A larger gallery needs a smaller threshold, because an unknown face may match any of its people.
+ */
+static void larger_galleries_have_smaller_thresholds(void **state)
 {
     (void)state;
-    struct face_strangers gallery = even(20), none = {0};
+    struct face_strangers gallery = even_distances(20), none = {0};
     double before = 1;
     for (size_t people = 1; people <= 64; people *= 2) {
         struct face_threshold threshold = face_threshold_of(&gallery, &none, people, 0.05);
@@ -61,7 +62,7 @@ static void more_people_need_a_smaller_distance(void **state)
     assert_true(isfinite(all.near) && all.known <= all.near);
 }
 
-static void words_follow_the_thresholds(void **state)
+static void confidence_text_follows_the_thresholds(void **state)
 {
     (void)state;
     struct face_threshold threshold = {0.5, 0.7, 0.9, FACE_THRESHOLD_GALLERY};
@@ -73,10 +74,10 @@ static void words_follow_the_thresholds(void **state)
 }
 
 /* Embeddings of one dimension, so that a reader can see their distances. */
-static void tiny_galleries_leave_it_to_the_model(void **state)
+static void tiny_galleries_use_the_threshold_of_the_model(void **state)
 {
     (void)state;
-    struct face_strangers model = even(20), none = {0};
+    struct face_strangers model = even_distances(20), none = {0};
     static const float LINE[] = {0, 1, 3, 7, 12, 20};
     static const size_t FIRST[] = {0, 1, 2, 3, 4, 5, 6};
     for (size_t people = 0; people <= 6; people++) {
@@ -98,7 +99,7 @@ static void tiny_galleries_leave_it_to_the_model(void **state)
 }
 
 /* Five people with several pictures. The distance is the mean over all pictures of a person. */
-static void pairs_are_of_a_picture_and_another_person(void **state)
+static void pairs_have_a_picture_and_another_person(void **state)
 {
     (void)state;
     static const float LINE[] = {0, 1, 10, 12, 20, 30, 31, 40};
@@ -112,7 +113,7 @@ static void pairs_are_of_a_picture_and_another_person(void **state)
     assert_int_equal(nobody.people, 0);
 }
 
-static void very_many_people_are_thinned_out(void **state)
+static void large_galleries_are_sampled(void **state)
 {
     (void)state;
     enum { PEOPLE = 1000, PICTURES = 20 };
@@ -129,11 +130,11 @@ static void very_many_people_are_thinned_out(void **state)
     free(first);
 }
 
-static void a_model_file_keeps_it(void **state)
+static void distances_round_trip_through_json(void **state)
 {
     (void)state;
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct face_strangers before = even(20);
+    struct face_strangers before = even_distances(20);
     before.trained_on = true;
     struct json *json = face_strangers_to_json(arena, &before);
     struct face_strangers after = face_strangers_from_json(json);
@@ -164,13 +165,13 @@ static void a_model_file_keeps_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_part_of_the_pairs_lies_below_its_distance),
-        cmocka_unit_test(more_people_need_a_smaller_distance),
-        cmocka_unit_test(words_follow_the_thresholds),
-        cmocka_unit_test(tiny_galleries_leave_it_to_the_model),
-        cmocka_unit_test(pairs_are_of_a_picture_and_another_person),
-        cmocka_unit_test(very_many_people_are_thinned_out),
-        cmocka_unit_test(a_model_file_keeps_it),
+        cmocka_unit_test(quantiles_of_distances_are_interpolated),
+        cmocka_unit_test(larger_galleries_have_smaller_thresholds),
+        cmocka_unit_test(confidence_text_follows_the_thresholds),
+        cmocka_unit_test(tiny_galleries_use_the_threshold_of_the_model),
+        cmocka_unit_test(pairs_have_a_picture_and_another_person),
+        cmocka_unit_test(large_galleries_are_sampled),
+        cmocka_unit_test(distances_round_trip_through_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

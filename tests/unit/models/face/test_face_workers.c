@@ -69,9 +69,9 @@ static void train(struct reducer *reducer)
         for (int i = 0; i < BATCH; i++)
             labels[i] = entries[i].label;
         for (int i = 0; i < count; i++)
-            CHECK_OK(face_pictures_load_changed(pictures, &augment, &entries[first + i], SEED, step,
-                                                (uint64_t)(first + i), inputs + (size_t)i * sample,
-                                                &err),
+            CHECK_OK(face_pictures_load_input(pictures, &augment, &entries[first + i], SEED, step,
+                                              (uint64_t)(first + i), inputs + (size_t)i * sample,
+                                              &err),
                      &err);
         struct face_trainer_step done;
         CHECK_OK(face_trainer_step(trainer, step, inputs, labels, false, &done, &err), &err);
@@ -89,7 +89,7 @@ static void train(struct reducer *reducer)
     dataset_free(dataset);
 }
 
-static void worker(const struct members *members, int rank)
+static void run_worker(const struct members *members, int rank)
 {
     if (members->size == 1) {
         struct reducer alone = reducer_single();
@@ -111,7 +111,7 @@ static struct outcome train_together(int workers)
     struct members members;
     memset(outcome, 0, sizeof(*outcome));
     members_init(&members, workers);
-    members_start_all(&members, worker);
+    members_start_all(&members, run_worker);
     assert_int_equal(members_wait(&members), 0);
     for (int i = 1; i < workers; i++)
         assert_true(outcome->values[i] == outcome->values[0]);
@@ -146,12 +146,12 @@ static void check_workers(enum face_norm norm)
     }
 }
 
-static void any_number_of_workers_equals_one_with_group_norm(void **state)
+static void workers_agree_with_one_worker_with_group_norm(void **state)
 {
     check_workers(FACE_NORM_GROUP);
 }
 
-static void any_number_of_workers_equals_one_with_batch_norm(void **state)
+static void workers_agree_with_one_worker_with_batch_norm(void **state)
 {
     check_workers(FACE_NORM_BATCH);
 }
@@ -163,8 +163,8 @@ int main(void)
     if (outcome == MAP_FAILED)
         return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_number_of_workers_equals_one_with_group_norm),
-        cmocka_unit_test(any_number_of_workers_equals_one_with_batch_norm),
+        cmocka_unit_test(workers_agree_with_one_worker_with_group_norm),
+        cmocka_unit_test(workers_agree_with_one_worker_with_batch_norm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

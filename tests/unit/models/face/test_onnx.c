@@ -37,7 +37,7 @@ static int remove_directory(void **state)
 }
 
 /* Runs Debian's own interpreter, because the package belongs to it, and not another one in PATH. */
-static int python(const char *arguments)
+static int run_python(const char *arguments)
 {
     char command[512];
     snprintf(command, sizeof(command), "/usr/bin/python3 %s", arguments);
@@ -47,7 +47,7 @@ static int python(const char *arguments)
 
 static void need_onnx(void)
 {
-    if (python("-c 'import numpy, onnx' 2>/dev/null") == 0)
+    if (run_python("-c 'import numpy, onnx' 2>/dev/null") == 0)
         return;
     print_message("skipped: python3-onnx is not installed (tools/setup test installs it)\n");
     skip();
@@ -76,7 +76,7 @@ static void check_file(const float *expected, size_t count)
         file_write_atomic(expected_path, expected, count * sizeof(*expected), 0600, NULL), 0);
     snprintf(arguments, sizeof(arguments), ONNX_RUN " %s %s %s", onnx_path, input_path,
              expected_path);
-    assert_int_equal(python(arguments), 0);
+    assert_int_equal(run_python(arguments), 0);
 }
 
 static float *random_pictures(size_t count, uint64_t seed)
@@ -90,7 +90,7 @@ static float *random_pictures(size_t count, uint64_t seed)
 }
 
 /* Changes the parameters and the statistics, so that they differ from their initial values. */
-static void shake(struct params *params, uint64_t seed)
+static void perturb_params(struct params *params, uint64_t seed)
 {
     struct rand rand;
     rand_init(&rand, seed);
@@ -102,7 +102,7 @@ static void shake(struct params *params, uint64_t seed)
 
 enum { PICTURES = 3 };
 
-static void faces_embed_the_same(void **state)
+static void face_models_give_the_same_embeddings(void **state)
 {
     need_onnx();
     for (int round = 0; round < 3; round++) {
@@ -114,7 +114,7 @@ static void faces_embed_the_same(void **state)
         struct face_model *model = NULL;
         struct err err = ERR_INIT;
         assert_int_equal(face_model_new(&config, &model, &err), 0);
-        shake(face_model_params(model), (uint64_t)round + 1);
+        perturb_params(face_model_params(model), (uint64_t)round + 1);
         face_model_changed(model);
         float *pictures = random_pictures(PICTURES * face_config_sample(&config), 3),
               *embeddings = mem_calloc(PICTURES * 128, sizeof(*embeddings));
@@ -127,7 +127,7 @@ static void faces_embed_the_same(void **state)
     }
 }
 
-static void classifiers_say_the_same(void **state)
+static void classifiers_give_the_same_probabilities(void **state)
 {
     need_onnx();
     for (int kind = CLASSIFIER_CNN; kind <= CLASSIFIER_LINEAR; kind++) {
@@ -149,7 +149,7 @@ static void classifiers_say_the_same(void **state)
     }
 }
 
-static void every_layer_has_a_form(void **state)
+static void every_layer_type_is_exported(void **state)
 {
     need_onnx();
     enum { SIDE = 12, CHANNELS = 3, OUT = 8 };
@@ -175,7 +175,7 @@ static void every_layer_has_a_form(void **state)
     x = network_dropout(network, "dropout", x, 0.5f);
     network_l2_normalise(network, "length", x);
     assert_int_equal(network_finish(network, &err), 0);
-    shake(params, 6);
+    perturb_params(params, 6);
     network_pack(network);
     struct network_tape *tape = network_tape_new(network, PICTURES);
     struct network_workspace *workspace = network_workspace_new(network, PICTURES);
@@ -199,7 +199,7 @@ static void every_layer_has_a_form(void **state)
     params_free(params);
 }
 
-static void what_has_no_form_is_named(void **state)
+static void unsupported_layer_is_named(void **state)
 {
     struct err err = ERR_INIT;
     struct params *params = params_new();
@@ -220,10 +220,10 @@ static void what_has_no_form_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(faces_embed_the_same),
-        cmocka_unit_test(classifiers_say_the_same),
-        cmocka_unit_test(every_layer_has_a_form),
-        cmocka_unit_test(what_has_no_form_is_named),
+        cmocka_unit_test(face_models_give_the_same_embeddings),
+        cmocka_unit_test(classifiers_give_the_same_probabilities),
+        cmocka_unit_test(every_layer_type_is_exported),
+        cmocka_unit_test(unsupported_layer_is_named),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-static void an_id_has_a_row_of_its_own(void **state)
+static void each_id_has_its_own_row(void **state)
 {
     struct recommender_config config = {.dimensions = 8};
     assert_true(recommender_row_id(&config, RECOMMENDER_USER, 7) == ((int64_t)1 << 48 | 7));
@@ -29,7 +29,7 @@ static void an_id_has_a_row_of_its_own(void **state)
     }
 }
 
-static void buckets_are_shared_evenly(void **state)
+static void ids_are_spread_evenly_over_buckets(void **state)
 {
     enum { BUCKETS = 16, IDS = 16000 };
     struct recommender_config config = {.dimensions = 8, .buckets = BUCKETS};
@@ -43,7 +43,7 @@ static void buckets_are_shared_evenly(void **state)
         assert_in_range(hits[i], IDS / BUCKETS - 150, IDS / BUCKETS + 150);
 }
 
-static void a_configuration_survives_its_json(void **state)
+static void configuration_round_trips_through_json(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct recommender_config config = {.kind = RECOMMENDER_DEEPFM,
@@ -66,7 +66,7 @@ static void a_configuration_survives_its_json(void **state)
     assert_int_equal(recommender_config_check(&config, &err), -ERR_INVALID);
 }
 
-static void losses_have_their_derivatives(void **state)
+static void loss_derivatives_agree_with_finite_differences(void **state)
 {
     const float scores[] = {-30, -2, -0.1f, 0, 0.5f, 3, 30}, ratings[] = {0.5f, 3, 3.5f, 5};
     for (int label = 0; label < 2; label++)
@@ -87,7 +87,7 @@ static void losses_have_their_derivatives(void **state)
 
 enum { SAMPLES = 5, DIMENSIONS = 6 };
 
-static void gradients_equal_finite_differences(void **state)
+static void gradients_agree_with_finite_differences(void **state)
 {
     const float ratings[SAMPLES] = {1, 4.5f, 3.5f, 3, 2};
     for (int round = 0; round < 4; round++) {
@@ -133,7 +133,7 @@ static void gradients_equal_finite_differences(void **state)
     }
 }
 
-static void the_start_is_the_mean(void **state)
+static void initial_prediction_is_the_mean(void **state)
 {
     float rows[2 * (DIMENSIONS + 1)] = {0}, score;
     for (int label = 0; label < 2; label++) {
@@ -152,12 +152,12 @@ static void the_start_is_the_mean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_id_has_a_row_of_its_own),
-        cmocka_unit_test(buckets_are_shared_evenly),
-        cmocka_unit_test(a_configuration_survives_its_json),
-        cmocka_unit_test(losses_have_their_derivatives),
-        cmocka_unit_test(gradients_equal_finite_differences),
-        cmocka_unit_test(the_start_is_the_mean),
+        cmocka_unit_test(each_id_has_its_own_row),
+        cmocka_unit_test(ids_are_spread_evenly_over_buckets),
+        cmocka_unit_test(configuration_round_trips_through_json),
+        cmocka_unit_test(loss_derivatives_agree_with_finite_differences),
+        cmocka_unit_test(gradients_agree_with_finite_differences),
+        cmocka_unit_test(initial_prediction_is_the_mean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

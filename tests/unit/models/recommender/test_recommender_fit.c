@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static void both_models_learn_a_taste(void **state)
+static void both_models_learn_the_preferences(void **state)
 {
     _cleanup_(cleanup_ratings) struct ratings *ratings = taste_ratings(USERS, ITEMS, RATINGS, 1);
     for (int kind = 0; kind < 2; kind++) {
@@ -34,7 +34,7 @@ static void the_same_seed_gives_the_same_model(void **state)
     assert_true(other.eval.loss != one.eval.loss);
 }
 
-static void rows_of_their_own_learn_more_than_shared_ones(void **state)
+static void own_rows_learn_more_than_shared_buckets(void **state)
 {
     _cleanup_(cleanup_ratings) struct ratings *ratings = taste_ratings(USERS, ITEMS, RATINGS, 3);
     struct recommender_fit_options options = small_run(RECOMMENDER_DEEPFM);
@@ -45,7 +45,7 @@ static void rows_of_their_own_learn_more_than_shared_ones(void **state)
         fail_msg("AUC %.3f with a row an id, %.3f with a tenth of the rows", own, shared);
 }
 
-static void it_ends_when_asked(void **state)
+static void run_stops_on_request(void **state)
 {
     _cleanup_(cleanup_ratings) struct ratings *ratings = taste_ratings(USERS, ITEMS, RATINGS, 4);
     struct recommender_fit_options options = small_run(RECOMMENDER_MLP);
@@ -59,7 +59,7 @@ static void it_ends_when_asked(void **state)
     assert_false(file_exists(path));
 }
 
-static void what_cannot_be_is_refused(void **state)
+static void invalid_options_are_rejected(void **state)
 {
     struct rating one = {1, 2, 3};
     struct ratings ratings = {&one, 1};
@@ -78,7 +78,7 @@ static void what_cannot_be_is_refused(void **state)
         "no rating is left to train on, out of 1: use more ratings, or a lower --test-percent");
 }
 
-static void runs_that_differ_have_another_hash(void **state)
+static void hash_depends_on_the_options(void **state)
 {
     struct recommender_fit_options a = small_run(RECOMMENDER_MLP), b = a;
     assert_true(hash_of(&a) == hash_of(&b));
@@ -89,7 +89,7 @@ static void runs_that_differ_have_another_hash(void **state)
     assert_true(hash_of(&a) != hash_of(&b));
 }
 
-static void the_file_gives_back_the_model(void **state)
+static void loaded_model_scores_like_the_trained_one(void **state)
 {
     _cleanup_(cleanup_ratings) struct ratings *ratings = taste_ratings(USERS, ITEMS, RATINGS, 5);
     struct recommender_fit_options options = small_run(RECOMMENDER_DEEPFM);
@@ -122,7 +122,7 @@ static void the_file_gives_back_the_model(void **state)
     assert_null(none);
 }
 
-static void the_best_items_are_new_to_the_user(void **state)
+static void best_items_exclude_rated_ones(void **state)
 {
     _cleanup_(cleanup_ratings) struct ratings *ratings = taste_ratings(USERS, ITEMS, RATINGS, 6);
     struct recommender_fit_options options = small_run(RECOMMENDER_DEEPFM);
@@ -155,15 +155,15 @@ static void the_best_items_are_new_to_the_user(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_models_learn_a_taste),
+        cmocka_unit_test(both_models_learn_the_preferences),
         cmocka_unit_test(the_same_seed_gives_the_same_model),
-        cmocka_unit_test(rows_of_their_own_learn_more_than_shared_ones),
-        cmocka_unit_test_setup_teardown(it_ends_when_asked, make_directory, remove_directory),
-        cmocka_unit_test(what_cannot_be_is_refused),
-        cmocka_unit_test(runs_that_differ_have_another_hash),
-        cmocka_unit_test_setup_teardown(the_file_gives_back_the_model, make_directory,
+        cmocka_unit_test(own_rows_learn_more_than_shared_buckets),
+        cmocka_unit_test_setup_teardown(run_stops_on_request, make_directory, remove_directory),
+        cmocka_unit_test(invalid_options_are_rejected),
+        cmocka_unit_test(hash_depends_on_the_options),
+        cmocka_unit_test_setup_teardown(loaded_model_scores_like_the_trained_one, make_directory,
                                         remove_directory),
-        cmocka_unit_test_setup_teardown(the_best_items_are_new_to_the_user, make_directory,
+        cmocka_unit_test_setup_teardown(best_items_exclude_rated_ones, make_directory,
                                         remove_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* Two epochs, about 76 batches, in a separate directory. */
-static struct recommender_fit_options kept_run(const char *name, char path[128])
+static struct recommender_fit_options run_in_directory(const char *name, char path[128])
 {
     struct recommender_fit_options options = small_run(RECOMMENDER_DEEPFM);
     snprintf(path, 128, "%s/%s", directory, name);
@@ -59,13 +59,13 @@ static void fit_in_steps(const struct recommender_fit_options *options,
     }
 }
 
-static void a_run_that_was_broken_off_gives_the_same_bits(void **state)
+static void resumed_run_is_bit_identical(void **state)
 {
     enum { PARTS = 9 };
     _cleanup_(cleanup_ratings) struct ratings *ratings = taste_ratings(USERS, ITEMS, RATINGS, 7);
     char path[128], other[128];
-    struct recommender_fit_options whole = kept_run("whole", path),
-                                   parts = kept_run("parts", other);
+    struct recommender_fit_options whole = run_in_directory("whole", path),
+                                   parts = run_in_directory("parts", other);
     struct recommender_fit_result one = fit(&whole, ratings);
     assert_true(one.own_steps == one.steps && one.steps > 2 * PARTS);
     fit_in_steps(&parts, ratings, PARTS);
@@ -76,12 +76,12 @@ static void a_run_that_was_broken_off_gives_the_same_bits(void **state)
 }
 
 /* After kill -9 the newest checkpoint is older than the last batch. */
-static void batches_since_the_last_checkpoint_are_done_again(void **state)
+static void batches_since_the_last_checkpoint_are_repeated(void **state)
 {
     _cleanup_(cleanup_ratings) struct ratings *ratings = taste_ratings(USERS, ITEMS, RATINGS, 8);
     char path[128], other[128], newest[CHECKPOINT_PATH_MAX];
-    struct recommender_fit_options whole = kept_run("whole", path),
-                                   killed = kept_run("killed", other);
+    struct recommender_fit_options whole = run_in_directory("whole", path),
+                                   killed = run_in_directory("killed", other);
     struct recommender_fit_result one = fit(&whole, ratings);
     fit_in_steps(&killed, ratings, 5);
     checkpoint_path(killed.fit.model_dir, 5, newest);
@@ -91,12 +91,12 @@ static void batches_since_the_last_checkpoint_are_done_again(void **state)
     assert_same_model(&whole, &killed);
 }
 
-static void a_damaged_checkpoint_is_passed_over(void **state)
+static void damaged_checkpoint_is_skipped(void **state)
 {
     _cleanup_(cleanup_ratings) struct ratings *ratings = taste_ratings(USERS, ITEMS, RATINGS, 9);
     char path[128], other[128], newest[CHECKPOINT_PATH_MAX], aside[CHECKPOINT_PATH_MAX + 16];
-    struct recommender_fit_options whole = kept_run("whole", path),
-                                   damaged = kept_run("damaged", other);
+    struct recommender_fit_options whole = run_in_directory("whole", path),
+                                   damaged = run_in_directory("damaged", other);
     struct recommender_fit_result one = fit(&whole, ratings);
     fit_in_steps(&damaged, ratings, 5);
     checkpoint_path(damaged.fit.model_dir, 5, newest);
@@ -108,12 +108,12 @@ static void a_damaged_checkpoint_is_passed_over(void **state)
     assert_true(file_exists(aside));
 }
 
-static void a_finished_run_is_not_trained_again(void **state)
+static void finished_run_is_not_trained_again(void **state)
 {
     _cleanup_(cleanup_ratings) struct ratings *ratings = taste_ratings(USERS, ITEMS, RATINGS, 10);
     FILE *said = tmpfile();
     char path[128], text[4096] = "";
-    struct recommender_fit_options options = kept_run("finished", path);
+    struct recommender_fit_options options = run_in_directory("finished", path);
     uint64_t newest;
     options.fit.keep = 2;
     fit_in_steps(&options, ratings, 4);
@@ -134,7 +134,7 @@ static void a_finished_run_is_not_trained_again(void **state)
         fail_msg("%s", text);
 }
 
-static void a_run_goes_on_as_it_began_and_alone(void **state)
+static void resume_rejects_other_settings_and_a_used_directory(void **state)
 {
     _cleanup_(cleanup_ratings) struct ratings *ratings = taste_ratings(USERS, ITEMS, RATINGS, 11);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -142,7 +142,7 @@ static void a_run_goes_on_as_it_began_and_alone(void **state)
     struct recommender_fit_result result;
     struct err err = ERR_INIT;
     char path[128];
-    struct recommender_fit_options options = kept_run("began", path);
+    struct recommender_fit_options options = run_in_directory("began", path);
     options.epochs = 1;
     json_set_int(arena, kept, "test-percent", 20);
     options.fit.kept = kept;
@@ -157,14 +157,14 @@ static void a_run_goes_on_as_it_began_and_alone(void **state)
     assert_int_equal(try_fit(&options, ratings, &result, &err), -ERR_CONFLICT);
 }
 
-static void what_runs_away_is_not_kept(void **state)
+static void diverged_run_saves_no_checkpoint(void **state)
 {
     _cleanup_(cleanup_ratings) struct ratings *ratings = taste_ratings(USERS, ITEMS, RATINGS, 12);
     struct recommender_fit_result result;
     struct err err = ERR_INIT;
     uint64_t newest;
     char path[128];
-    struct recommender_fit_options options = kept_run("away", path);
+    struct recommender_fit_options options = run_in_directory("away", path);
     ratings->items[RATINGS / 2].value = NAN;
     options.model.label = RECOMMENDER_RATING;
     options.fit.checkpoint_every = 0;
@@ -178,17 +178,17 @@ static void what_runs_away_is_not_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_run_that_was_broken_off_gives_the_same_bits,
+        cmocka_unit_test_setup_teardown(resumed_run_is_bit_identical, make_directory,
+                                        remove_directory),
+        cmocka_unit_test_setup_teardown(batches_since_the_last_checkpoint_are_repeated,
                                         make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(batches_since_the_last_checkpoint_are_done_again,
+        cmocka_unit_test_setup_teardown(damaged_checkpoint_is_skipped, make_directory,
+                                        remove_directory),
+        cmocka_unit_test_setup_teardown(finished_run_is_not_trained_again, make_directory,
+                                        remove_directory),
+        cmocka_unit_test_setup_teardown(resume_rejects_other_settings_and_a_used_directory,
                                         make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(a_damaged_checkpoint_is_passed_over, make_directory,
-                                        remove_directory),
-        cmocka_unit_test_setup_teardown(a_finished_run_is_not_trained_again, make_directory,
-                                        remove_directory),
-        cmocka_unit_test_setup_teardown(a_run_goes_on_as_it_began_and_alone, make_directory,
-                                        remove_directory),
-        cmocka_unit_test_setup_teardown(what_runs_away_is_not_kept, make_directory,
+        cmocka_unit_test_setup_teardown(diverged_run_saves_no_checkpoint, make_directory,
                                         remove_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,7 +75,7 @@ static void a_query_is_read(void **state)
     assert_true(query.is_unusual);
 }
 
-static enum dns_rcode refusal_of(const struct dns_text_message *broken, size_t *ret_end)
+static enum dns_rcode rcode_of(const struct dns_text_message *broken, size_t *ret_end)
 {
     struct dns_query query;
     enum dns_rcode rcode;
@@ -84,7 +84,7 @@ static enum dns_rcode refusal_of(const struct dns_text_message *broken, size_t *
     return rcode;
 }
 
-static void what_is_no_query_gets_little_or_nothing(void **state)
+static void invalid_queries_get_an_error_or_no_answer(void **state)
 {
     struct dns_query query;
     enum dns_rcode rcode;
@@ -102,30 +102,30 @@ static void what_is_no_query_gets_little_or_nothing(void **state)
 
     dns_text_query(&message, "one.default.svc", DNS_A);
     message.bytes[2] |= 0x28; /* an update */
-    assert_int_equal(refusal_of(&message, &end), DNS_NOTIMP);
+    assert_int_equal(rcode_of(&message, &end), DNS_NOTIMP);
     dns_text_query(&message, "one.default.svc", DNS_A);
     message.bytes[5] = 2; /* two questions */
-    assert_int_equal(refusal_of(&message, &end), DNS_FORMERR);
+    assert_int_equal(rcode_of(&message, &end), DNS_FORMERR);
     dns_text_query(&message, "one.default.svc", DNS_A);
     message.bytes[12] = 0xC0; /* a name that points to itself */
     message.bytes[13] = 12;
-    assert_int_equal(refusal_of(&message, &end), DNS_FORMERR);
+    assert_int_equal(rcode_of(&message, &end), DNS_FORMERR);
     dns_text_query(&message, "one.default.svc", DNS_A);
     message.bytes[11] = 1; /* a record is announced that is missing */
-    assert_int_equal(refusal_of(&message, &end), DNS_FORMERR);
+    assert_int_equal(rcode_of(&message, &end), DNS_FORMERR);
     dns_text_query(&message, "one.default.svc", DNS_A);
     dns_text_add_opt(&message, 512, 0);
     dns_text_add_opt(&message, 512, 0);
-    assert_int_equal(refusal_of(&message, &end), DNS_FORMERR);
+    assert_int_equal(rcode_of(&message, &end), DNS_FORMERR);
     dns_text_query(&message, "one.default.svc", DNS_A);
     message.bytes[message.size - 1] = 3; /* of another class */
-    assert_int_equal(refusal_of(&message, &end), DNS_REFUSED);
+    assert_int_equal(rcode_of(&message, &end), DNS_REFUSED);
     dns_text_query(&message, "one.default.svc", DNS_A);
     dns_text_add_opt(&message, 1232, 1);
-    assert_int_equal(refusal_of(&message, &end), DNS_BADVERS);
+    assert_int_equal(rcode_of(&message, &end), DNS_BADVERS);
 }
 
-static void names_have_a_longest_length(void **state)
+static void names_have_a_length_limit(void **state)
 {
     char name[300] = "";
     size_t end;
@@ -137,7 +137,7 @@ static void names_have_a_longest_length(void **state)
     assert_true(dns_is_name(name));
     strcat(name, "b");
     dns_text_query(&message, name, DNS_A);
-    assert_int_equal(refusal_of(&message, &end), DNS_FORMERR);
+    assert_int_equal(rcode_of(&message, &end), DNS_FORMERR);
     static const char *const none[] = {"", ".", "a..b", "a.", ".a"};
     for (size_t i = 0; i < ARRAY_SIZE(none); i++)
         assert_false(dns_is_name(none[i]));
@@ -149,7 +149,7 @@ static void names_have_a_longest_length(void **state)
     assert_true(dns_is_name(name));
 }
 
-static void an_answer_has_its_records(void **state)
+static void an_answer_contains_its_records(void **state)
 {
     struct dns_answer answer;
     dns_text_query(&message, "One.default.svc", DNS_ANY);
@@ -177,7 +177,7 @@ static void an_answer_has_its_records(void **state)
     assert_says(answer, DNS_NXDOMAIN, "NXDOMAIN aa; authority svc SOA for 1 s");
 }
 
-static void an_answer_too_long_is_cut_and_says_so(void **state)
+static void an_answer_that_is_too_long_is_truncated_and_flagged(void **state)
 {
     struct dns_answer answer;
     dns_text_query(&message, "many", DNS_A);
@@ -202,7 +202,7 @@ static void an_answer_too_long_is_cut_and_says_so(void **state)
     assert_int_equal(dns_answer_end(&answer, DNS_NOERROR, true), 0);
 }
 
-static void an_unknown_edns_is_answered_with_ours(void **state)
+static void an_unknown_edns_version_is_answered_with_badvers(void **state)
 {
     struct dns_query query;
     enum dns_rcode rcode;
@@ -216,7 +216,7 @@ static void an_unknown_edns_is_answered_with_ours(void **state)
     assert_int_equal(room[size - 6], 1); /* the upper bits of the code BADVERS */
 }
 
-static void others_are_asked_and_held_to_it(void **state)
+static void replies_of_other_servers_must_match_the_query(void **state)
 {
     uint8_t asked[DNS_QUERY_MAX];
     struct dns_reply reply;
@@ -278,12 +278,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_query_is_read),
-        cmocka_unit_test(what_is_no_query_gets_little_or_nothing),
-        cmocka_unit_test(names_have_a_longest_length),
-        cmocka_unit_test(an_answer_has_its_records),
-        cmocka_unit_test(an_answer_too_long_is_cut_and_says_so),
-        cmocka_unit_test(an_unknown_edns_is_answered_with_ours),
-        cmocka_unit_test(others_are_asked_and_held_to_it),
+        cmocka_unit_test(invalid_queries_get_an_error_or_no_answer),
+        cmocka_unit_test(names_have_a_length_limit),
+        cmocka_unit_test(an_answer_contains_its_records),
+        cmocka_unit_test(an_answer_that_is_too_long_is_truncated_and_flagged),
+        cmocka_unit_test(an_unknown_edns_version_is_answered_with_badvers),
+        cmocka_unit_test(replies_of_other_servers_must_match_the_query),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static void headers_are_found_without_case_and_kept_in_order(void **state)
     assert_null(copy->next->next->next);
 }
 
-static void a_parameter_is_on_unless_it_says_otherwise(void **state)
+static void a_parameter_is_true_unless_its_value_is_false(void **state)
 {
     static const char *const on[] = {"f=true", "f=True", "f=1", "f=yes", "f=", "f", "a=0&f=t"};
     static const char *const off[] = {"", "f=false", "f=False", "f=0", "F=true", "ff=true"};
@@ -39,7 +39,7 @@ static void a_parameter_is_on_unless_it_says_otherwise(void **state)
     assert_false(http_query_flag(NULL, "f"));
 }
 
-static void a_query_gives_its_parameters_decoded(void **state)
+static void query_parameters_are_decoded(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *query = "command=sh&command=-c&&stdin&labelSelector=a%3Db%2Cc+in+%28d%29&empty=&c"
@@ -58,7 +58,7 @@ static void a_query_gives_its_parameters_decoded(void **state)
     assert_null(http_query_get(arena, NULL, "a"));
 }
 
-static void an_escaped_nul_never_cuts_a_value(void **state)
+static void an_escaped_nul_never_truncates_a_value(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     assert_string_equal(http_query_get(arena, "a=x%00y", "a"), "x%00y");
@@ -90,9 +90,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(headers_are_found_without_case_and_kept_in_order),
-        cmocka_unit_test(a_parameter_is_on_unless_it_says_otherwise),
-        cmocka_unit_test(a_query_gives_its_parameters_decoded),
-        cmocka_unit_test(an_escaped_nul_never_cuts_a_value),
+        cmocka_unit_test(a_parameter_is_true_unless_its_value_is_false),
+        cmocka_unit_test(query_parameters_are_decoded),
+        cmocka_unit_test(an_escaped_nul_never_truncates_a_value),
         cmocka_unit_test(encoding_and_decoding_are_inverse),
         cmocka_unit_test(a_status_has_a_text),
     };

@@ -47,7 +47,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void without_a_file_it_stays(void **state)
+static void a_token_without_a_file_is_constant(void **state)
 {
     struct world *world = *state;
     http_bearer_init(&world->bearer, "fixed", NULL);
@@ -57,7 +57,7 @@ static void without_a_file_it_stays(void **state)
     assert_null(http_bearer_get(&world->bearer, 0));
 }
 
-static void a_changed_file_is_read_again_but_not_at_once(void **state)
+static void a_changed_file_is_read_again_after_a_delay(void **state)
 {
     struct world *world = *state;
     write_token(world, " one\n");
@@ -68,7 +68,7 @@ static void a_changed_file_is_read_again_but_not_at_once(void **state)
     assert_string_equal(http_bearer_get(&world->bearer, 60000), "two");
 }
 
-static void a_refusal_makes_it_look_at_once(void **state)
+static void a_rejected_token_is_read_again_at_once(void **state)
 {
     struct world *world = *state;
     write_token(world, "one");
@@ -79,7 +79,7 @@ static void a_refusal_makes_it_look_at_once(void **state)
     assert_string_equal(http_bearer_get(&world->bearer, 1001), "two");
 }
 
-static void what_cannot_be_read_changes_nothing(void **state)
+static void an_unreadable_file_keeps_the_token(void **state)
 {
     struct world *world = *state;
     http_bearer_init(&world->bearer, "first", world->path);
@@ -99,10 +99,10 @@ static void what_cannot_be_read_changes_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(without_a_file_it_stays),
-        TEST(a_changed_file_is_read_again_but_not_at_once),
-        TEST(a_refusal_makes_it_look_at_once),
-        TEST(what_cannot_be_read_changes_nothing),
+        TEST(a_token_without_a_file_is_constant),
+        TEST(a_changed_file_is_read_again_after_a_delay),
+        TEST(a_rejected_token_is_read_again_at_once),
+        TEST(an_unreadable_file_keeps_the_token),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void without_files_it_stays(void **state)
+static void a_certificate_without_files_is_constant(void **state)
 {
     struct world *world = *state;
     http_certificate_init(&world->certificate, &world->one, NULL, NULL);
@@ -76,7 +76,7 @@ static void without_files_it_stays(void **state)
     assert_null(http_certificate_get(&world->certificate, 0)->cert_pem);
 }
 
-static void changed_files_are_read_again_but_not_at_once(void **state)
+static void changed_files_are_read_again_after_a_delay(void **state)
 {
     struct world *world = *state;
     write_pair(world, &world->one);
@@ -87,7 +87,7 @@ static void changed_files_are_read_again_but_not_at_once(void **state)
     expect(world, 60000, &world->two);
 }
 
-static void a_refusal_makes_it_look_at_once(void **state)
+static void a_rejected_certificate_is_read_again_at_once(void **state)
 {
     struct world *world = *state;
     write_pair(world, &world->one);
@@ -100,7 +100,7 @@ static void a_refusal_makes_it_look_at_once(void **state)
 
 /* The two files cannot be renewed at the same moment, so a certificate may not match its key for a
  * while. */
-static void half_a_pair_is_not_taken(void **state)
+static void a_certificate_without_its_key_is_not_used(void **state)
 {
     struct world *world = *state;
     write_pair(world, &world->one);
@@ -114,7 +114,7 @@ static void half_a_pair_is_not_taken(void **state)
     expect(world, 30000, &world->two);
 }
 
-static void what_cannot_be_read_changes_nothing(void **state)
+static void unreadable_files_keep_the_certificate(void **state)
 {
     static const char LOCKED[] = "-----BEGIN ENCRYPTED PRIVATE KEY-----\n"
                                  "MIG=\n-----END ENCRYPTED PRIVATE KEY-----\n";
@@ -138,11 +138,11 @@ static void what_cannot_be_read_changes_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(without_files_it_stays),
-        TEST(changed_files_are_read_again_but_not_at_once),
-        TEST(a_refusal_makes_it_look_at_once),
-        TEST(half_a_pair_is_not_taken),
-        TEST(what_cannot_be_read_changes_nothing),
+        TEST(a_certificate_without_files_is_constant),
+        TEST(changed_files_are_read_again_after_a_delay),
+        TEST(a_rejected_certificate_is_read_again_at_once),
+        TEST(a_certificate_without_its_key_is_not_used),
+        TEST(unreadable_files_keep_the_certificate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

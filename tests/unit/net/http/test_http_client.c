@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static void a_request_arrives_as_it_was_meant(void **state)
+static void a_request_arrives_unchanged(void **state)
 {
     struct world *world = *state;
     static const struct {
@@ -64,7 +64,7 @@ static void a_path_is_escaped_and_a_prefix_kept(void **state)
     buf_release(&answer.body);
 }
 
-static void large_bodies_go_and_come(void **state)
+static void large_bodies_are_sent_and_received(void **state)
 {
     struct world *world = *state;
     struct answer answer = {0};
@@ -80,7 +80,7 @@ static void large_bodies_go_and_come(void **state)
     buf_release(&answer.body);
 }
 
-static void a_stream_comes_as_it_is_written_and_a_cancel_goes_back(void **state)
+static void a_stream_arrives_in_pieces_and_can_be_cancelled(void **state)
 {
     struct world *world = *state;
     struct answer answer = {.stop_on_data = true};
@@ -97,7 +97,7 @@ static void a_stream_comes_as_it_is_written_and_a_cancel_goes_back(void **state)
     buf_release(&answer.body);
 }
 
-static void a_listener_may_cancel_free_and_start(void **state)
+static void a_callback_may_cancel_free_and_start_calls(void **state)
 {
     struct world *world = *state;
     struct answer cancels = {.cancel_on_data = true};
@@ -172,7 +172,7 @@ static void many_calls_at_once_all_end(void **state)
     assert_true(world->peer_count <= MANY);
 }
 
-static void nobody_there_is_unavailable(void **state)
+static void a_closed_port_is_unavailable(void **state)
 {
     struct world *world = *state;
     struct answer answer = {0};
@@ -192,7 +192,7 @@ static void nobody_there_is_unavailable(void **state)
     assert_memory_equal(answer.err.message, "GET http://127.0.0.1:", 21);
 }
 
-static void an_answer_that_breaks_off_is_an_error(void **state)
+static void a_truncated_response_is_an_error(void **state)
 {
     struct world *world = *state;
     struct answer answer = {.stop_on_data = true};
@@ -213,7 +213,7 @@ static void an_answer_that_breaks_off_is_an_error(void **state)
     world->server_closed = false;
 }
 
-static void what_cannot_work_is_refused_at_once(void **state)
+static void invalid_urls_and_certificates_are_rejected_at_once(void **state)
 {
     struct world *world = *state;
     struct err err = ERR_INIT;
@@ -242,16 +242,16 @@ int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(a_request_arrives_as_it_was_meant),
+        TEST(a_request_arrives_unchanged),
         TEST(a_path_is_escaped_and_a_prefix_kept),
-        TEST(large_bodies_go_and_come),
-        TEST(a_stream_comes_as_it_is_written_and_a_cancel_goes_back),
-        TEST(a_listener_may_cancel_free_and_start),
+        TEST(large_bodies_are_sent_and_received),
+        TEST(a_stream_arrives_in_pieces_and_can_be_cancelled),
+        TEST(a_callback_may_cancel_free_and_start_calls),
         TEST(a_timeout_ends_the_call_on_both_sides),
         TEST(many_calls_at_once_all_end),
-        TEST(nobody_there_is_unavailable),
-        TEST(an_answer_that_breaks_off_is_an_error),
-        TEST(what_cannot_work_is_refused_at_once),
+        TEST(a_closed_port_is_unavailable),
+        TEST(a_truncated_response_is_an_error),
+        TEST(invalid_urls_and_certificates_are_rejected_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

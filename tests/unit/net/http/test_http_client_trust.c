@@ -32,7 +32,7 @@ static void expect_token(struct world *world, const char *path, const char *toke
     buf_release(&answer.body);
 }
 
-static void a_token_that_was_renewed_is_shown_after_a_refusal(void **state)
+static void a_renewed_token_is_sent_after_a_rejection(void **state)
 {
     struct world *world = *state;
     char path[] = "/tmp/token.XXXXXX";
@@ -50,20 +50,20 @@ static void a_token_that_was_renewed_is_shown_after_a_refusal(void **state)
     unlink(path);
 }
 
-static void count_refusal(void *context)
+static void count_rejection(void *context)
 {
     ++*(int *)context;
 }
 
 /* Like the credentials of a plugin: the owner learns of a 401, and sets another credential. */
-static void a_credential_may_be_changed(void **state)
+static void the_owner_may_change_the_credential(void **state)
 {
     struct world *world = *state;
     int refusals = 0;
     world_use_client(world, &(struct http_client_options){.base_url = world->url,
                                                           .ca_pem = world->ca.cert_pem,
                                                           .bearer = "old",
-                                                          .on_unauthorized = count_refusal,
+                                                          .on_unauthorized = count_rejection,
                                                           .context = &refusals});
     expect_token(world, "/describe", "[Bearer old]");
     assert_int_equal(refusals, 0);
@@ -83,7 +83,7 @@ static void free_transport(void *context)
 }
 
 /* The callback for a 401 may free the transport, because it is not called from within libcurl. */
-static void who_hears_of_a_refusal_may_free_the_transport(void **state)
+static void the_callback_for_a_401_may_free_the_transport(void **state)
 {
     struct world *world = *state;
     struct answer refused = {0}, other = {0};
@@ -98,7 +98,7 @@ static void who_hears_of_a_refusal_may_free_the_transport(void **state)
     assert_int_equal(refused.status + refused.ended + other.ended, 0);
 }
 
-static void a_user_and_headers_go_with_every_request(void **state)
+static void every_request_has_the_user_and_headers(void **state)
 {
     struct world *world = *state;
     const struct http_header as = {"X-As", "ann", NULL};
@@ -151,7 +151,7 @@ static void on_proxy_closed(void *context)
 }
 
 /* A server plays the proxy: it answers instead of a server that does not exist. */
-static void a_proxy_is_asked_also_for_a_server_on_this_machine(void **state)
+static void a_proxy_is_used_even_for_a_local_server(void **state)
 {
     struct world *world = *state;
     struct answer answer = {0};
@@ -217,7 +217,7 @@ static void *run_tunnel(void *context)
 }
 
 /* The proxy's answer is not taken for the server's, and the proxy does not see the credential. */
-static void a_tunnel_through_a_proxy_is_not_the_answer(void **state)
+static void the_response_of_a_proxy_is_not_that_of_the_server(void **state)
 {
     struct world *world = *state;
     struct tunnel tunnel = {0};
@@ -246,7 +246,7 @@ static void a_tunnel_through_a_proxy_is_not_the_answer(void **state)
     buf_release(&answer.body);
 }
 
-static void only_the_given_authority_is_trusted(void **state)
+static void only_the_configured_authority_is_trusted(void **state)
 {
     struct world *world = *state;
     struct answer answer = {0};
@@ -272,7 +272,7 @@ static void only_the_given_authority_is_trusted(void **state)
     assert_int_equal(insecure.status, 200);
 }
 
-static void a_client_certificate_is_taken_from_memory(void **state)
+static void a_client_certificate_is_read_from_memory(void **state)
 {
     struct world *world = *state;
     struct err err = ERR_INIT;
@@ -291,7 +291,7 @@ static void a_client_certificate_is_taken_from_memory(void **state)
 
 /* A server authenticates a connection once by its certificate, so a new certificate needs a new
  * connection. */
-static void a_client_certificate_that_was_renewed_is_shown_on_a_new_connection(void **state)
+static void a_renewed_certificate_is_used_on_a_new_connection(void **state)
 {
     struct world *world = *state;
     struct tls_pair old = {0}, renewed = {0};
@@ -325,16 +325,16 @@ int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(a_token_that_was_renewed_is_shown_after_a_refusal),
-        TEST(a_credential_may_be_changed),
-        TEST(who_hears_of_a_refusal_may_free_the_transport),
-        TEST(a_user_and_headers_go_with_every_request),
+        TEST(a_renewed_token_is_sent_after_a_rejection),
+        TEST(the_owner_may_change_the_credential),
+        TEST(the_callback_for_a_401_may_free_the_transport),
+        TEST(every_request_has_the_user_and_headers),
         TEST(a_server_may_have_another_name_in_its_certificate),
-        TEST(a_proxy_is_asked_also_for_a_server_on_this_machine),
-        TEST(a_tunnel_through_a_proxy_is_not_the_answer),
-        TEST(only_the_given_authority_is_trusted),
-        TEST(a_client_certificate_is_taken_from_memory),
-        TEST(a_client_certificate_that_was_renewed_is_shown_on_a_new_connection),
+        TEST(a_proxy_is_used_even_for_a_local_server),
+        TEST(the_response_of_a_proxy_is_not_that_of_the_server),
+        TEST(only_the_configured_authority_is_trusted),
+        TEST(a_client_certificate_is_read_from_memory),
+        TEST(a_renewed_certificate_is_used_on_a_new_connection),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void answers_one_after_another(void **state)
+static void requests_are_answered_one_after_another(void **state)
 {
     struct world *world = *state;
     world->peer->piece = 3;
@@ -23,7 +23,7 @@ static void answers_one_after_another(void **state)
     assert_false(world->closed);
 }
 
-static void requests_sent_ahead_are_answered_in_order(void **state)
+static void pipelined_requests_are_answered_in_order(void **state)
 {
     struct world *world = *state;
     for (int later = 0; later < 2; later++) {
@@ -33,7 +33,7 @@ static void requests_sent_ahead_are_answered_in_order(void **state)
     }
 }
 
-static void many_requests_sent_ahead_all_get_their_turn(void **state)
+static void many_pipelined_requests_are_all_answered(void **state)
 {
     struct world *world = *state;
     for (int i = 0; i < 1000; i++)
@@ -43,7 +43,7 @@ static void many_requests_sent_ahead_all_get_their_turn(void **state)
     assert_false(world->closed);
 }
 
-static void a_request_sent_ahead_of_a_stream_waits(void **state)
+static void a_request_behind_a_stream_waits(void **state)
 {
     struct world *world = *state;
     say(world, GET("/stream") GET("/echo"));
@@ -59,7 +59,7 @@ static void a_request_sent_ahead_of_a_stream_waits(void **state)
     assert_string_equal(heard(world), "0\r\n\r\n" ECHOED("", "0"));
 }
 
-static void the_version_decides_how_an_answer_ends(void **state)
+static void the_http_version_decides_how_a_response_ends(void **state)
 {
     struct world *world = *state;
     say(world, "GET /echo HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
@@ -78,7 +78,7 @@ static void the_version_decides_how_an_answer_ends(void **state)
     assert_true(world->closed);
 }
 
-static void what_has_no_body_has_none(void **state)
+static void head_and_204_responses_have_no_body(void **state)
 {
     struct world *world = *state;
     say(world, "HEAD /long HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -101,7 +101,7 @@ static void a_header_value_cannot_begin_another_line(void **state)
                                       "Content-Length: 0\r\n\r\n");
 }
 
-static void an_answerer_that_breaks_its_promise_cannot_harm_the_next_answer(void **state)
+static void a_wrong_content_length_does_not_harm_the_next_response(void **state)
 {
     struct world *world = *state;
     say(world, GET("/long") GET("/none"));
@@ -112,7 +112,7 @@ static void an_answerer_that_breaks_its_promise_cannot_harm_the_next_answer(void
     assert_string_equal(world->log, "/long/none/short");
 }
 
-static void a_client_that_waits_is_told_to_go_on(void **state)
+static void a_client_that_expects_100_continue_gets_it(void **state)
 {
     struct world *world = *state;
     say(world,
@@ -122,7 +122,7 @@ static void a_client_that_waits_is_told_to_go_on(void **state)
     assert_string_equal(heard(world), ECHOED("ok", "2"));
 }
 
-static void what_is_refused_is_told_why_and_closed(void **state)
+static void a_rejected_request_gets_the_reason_and_a_close(void **state)
 {
     struct world *world = *state;
     memory_stream_hold(world->peer, true);
@@ -150,16 +150,16 @@ static void connection_close_is_honoured(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(answers_one_after_another),
-        TEST(requests_sent_ahead_are_answered_in_order),
-        TEST(many_requests_sent_ahead_all_get_their_turn),
-        TEST(a_request_sent_ahead_of_a_stream_waits),
-        TEST(the_version_decides_how_an_answer_ends),
-        TEST(what_has_no_body_has_none),
+        TEST(requests_are_answered_one_after_another),
+        TEST(pipelined_requests_are_answered_in_order),
+        TEST(many_pipelined_requests_are_all_answered),
+        TEST(a_request_behind_a_stream_waits),
+        TEST(the_http_version_decides_how_a_response_ends),
+        TEST(head_and_204_responses_have_no_body),
         TEST(a_header_value_cannot_begin_another_line),
-        TEST(an_answerer_that_breaks_its_promise_cannot_harm_the_next_answer),
-        TEST(a_client_that_waits_is_told_to_go_on),
-        TEST(what_is_refused_is_told_why_and_closed),
+        TEST(a_wrong_content_length_does_not_harm_the_next_response),
+        TEST(a_client_that_expects_100_continue_gets_it),
+        TEST(a_rejected_request_gets_the_reason_and_a_close),
         TEST(connection_close_is_honoured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

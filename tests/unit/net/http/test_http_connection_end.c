@@ -45,7 +45,7 @@ static void a_slow_body_ends_in_408(void **state)
     assert_int_equal(world->requests, 0);
 }
 
-static void a_peer_that_says_nothing_is_closed(void **state)
+static void a_silent_connection_is_closed(void **state)
 {
     struct world *world = *state;
     sim_loop_run_for(world->loop, 1900);
@@ -54,7 +54,7 @@ static void a_peer_that_says_nothing_is_closed(void **state)
     assert_true(world->closed);
 }
 
-static void idleness_between_requests_may_be_longer(void **state)
+static void the_timeout_between_requests_is_longer(void **state)
 {
     struct world *world = *state;
     say(world, GET("/none"));
@@ -66,7 +66,7 @@ static void idleness_between_requests_may_be_longer(void **state)
     assert_true(world->closed);
 }
 
-static void an_answer_may_take_any_time(void **state)
+static void a_response_may_take_any_time(void **state)
 {
     struct world *world = *state;
     say(world, GET("/stream"));
@@ -79,7 +79,7 @@ static void an_answer_may_take_any_time(void **state)
 
 /* ---- peers that leave ------------------------------------------------------------------------ */
 
-static void a_watcher_that_leaves_is_noticed(void **state)
+static void a_disconnected_watcher_is_detected(void **state)
 {
     struct world *world = *state;
     say(world, GET("/stream"));
@@ -89,7 +89,7 @@ static void a_watcher_that_leaves_is_noticed(void **state)
     assert_true(world->closed);
 }
 
-static void a_watcher_that_leaves_is_noticed_behind_unread_requests(void **state)
+static void a_disconnect_is_detected_behind_unread_requests(void **state)
 {
     struct world *world = *state;
     char ahead[200000];
@@ -106,7 +106,7 @@ static void a_watcher_that_leaves_is_noticed_behind_unread_requests(void **state
     assert_true(world->closed);
 }
 
-static void a_peer_that_only_ends_its_side_gets_its_answers(void **state)
+static void a_half_closed_connection_gets_its_responses(void **state)
 {
     struct world *world = *state;
     say(world, GET("/hold") GET("/none"));
@@ -123,7 +123,7 @@ static void a_peer_that_only_ends_its_side_gets_its_answers(void **state)
     assert_true(world->closed);
 }
 
-static void an_answerer_that_is_not_told_may_still_answer(void **state)
+static void a_handler_may_respond_after_the_peer_disconnected(void **state)
 {
     struct world *world = *state;
     say(world, GET("/hold"));
@@ -134,7 +134,7 @@ static void an_answerer_that_is_not_told_may_still_answer(void **state)
     http_respond(world->held, 200, NULL, "late", 4);
 }
 
-static void closing_from_our_side_cancels(void **state)
+static void closing_a_connection_cancels_its_request(void **state)
 {
     struct world *world = *state;
     say(world, GET("/stream"));
@@ -145,7 +145,7 @@ static void closing_from_our_side_cancels(void **state)
     assert_true(world->closed);
 }
 
-static void a_peer_that_does_not_read_gets_no_further_requests_taken(void **state)
+static void no_more_requests_are_read_if_the_peer_does_not_read(void **state)
 {
     struct world *world = *state;
     memory_stream_hold(world->peer, true);
@@ -164,15 +164,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_slow_header_ends_in_408),
         TEST(a_slow_body_ends_in_408),
-        TEST(a_peer_that_says_nothing_is_closed),
-        TEST(idleness_between_requests_may_be_longer),
-        TEST(an_answer_may_take_any_time),
-        TEST(a_watcher_that_leaves_is_noticed),
-        TEST(a_watcher_that_leaves_is_noticed_behind_unread_requests),
-        TEST(a_peer_that_only_ends_its_side_gets_its_answers),
-        TEST(an_answerer_that_is_not_told_may_still_answer),
-        TEST(closing_from_our_side_cancels),
-        TEST(a_peer_that_does_not_read_gets_no_further_requests_taken),
+        TEST(a_silent_connection_is_closed),
+        TEST(the_timeout_between_requests_is_longer),
+        TEST(a_response_may_take_any_time),
+        TEST(a_disconnected_watcher_is_detected),
+        TEST(a_disconnect_is_detected_behind_unread_requests),
+        TEST(a_half_closed_connection_gets_its_responses),
+        TEST(a_handler_may_respond_after_the_peer_disconnected),
+        TEST(closing_a_connection_cancels_its_request),
+        TEST(no_more_requests_are_read_if_the_peer_does_not_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void admission(struct http_exchange *exchange, void *context)
     "HTTP/1.1 401 Unauthorized\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n" more "\r\nwh" \
     "o?"
 
-static void what_is_refused_by_its_header_is_never_read(void **state)
+static void the_body_of_a_rejected_request_is_never_read(void **state)
 {
     static const char *const heads[] = {
         "POST /no HTTP/1.1\r\nHost: x\r\nContent-Length: 190000\r\n\r\n",
@@ -70,7 +70,7 @@ static void what_is_refused_by_its_header_is_never_read(void **state)
     assert_int_equal(world->admissions, ARRAY_SIZE(heads));
 }
 
-static void a_refused_request_without_a_body_leaves_the_connection_open(void **state)
+static void a_rejected_request_without_a_body_keeps_the_connection(void **state)
 {
     struct world *world = *state;
     world->service.admit = admission;
@@ -81,7 +81,7 @@ static void a_refused_request_without_a_body_leaves_the_connection_open(void **s
     assert_false(world->closed);
 }
 
-static void an_admitted_body_has_the_limit_of_its_admission(void **state)
+static void the_admission_limits_the_body(void **state)
 {
     struct world *world = *state;
     world->service.admit = admission;
@@ -102,7 +102,7 @@ static void an_admitted_body_has_the_limit_of_its_admission(void **state)
     assert_int_equal(world->requests, 2);
 }
 
-static void a_peer_that_leaves_in_the_body_leaves_nothing(void **state)
+static void a_disconnect_in_the_body_leaks_nothing(void **state)
 {
     struct world *world = *state;
     world->service.admit = admission;
@@ -149,7 +149,8 @@ static int memory_teardown(void **state)
 
 /* Opens a further connection, which sends this request and reads nothing yet. Returns its
  * response. */
-static const char *say_as_other(struct world *world, int peer, const char *head, size_t body_size)
+static const char *send_on_new_connection(struct world *world, int peer, const char *head,
+                                          size_t body_size)
 {
     static char body[MEMORY];
     world->peers[peer] = memory_stream_new(world->loop, &world->peers_closed[peer]);
@@ -165,18 +166,18 @@ static const char *say_as_other(struct world *world, int peer, const char *head,
     "POST /echo HTTP/1.1\r\nHost: x\r\nX-User: " user "\r\nContent-Length: 100000\r\n\r\n"
 #define DOWNLOAD(user) "GET /big HTTP/1.1\r\nHost: x\r\nX-User: " user "\r\n\r\n"
 
-static void a_user_has_half_of_the_memory(void **state)
+static void a_user_may_use_half_of_the_memory(void **state)
 {
     struct world *world = *state;
     /* 30,000 bytes take a buffer of 32 KiB each, out of 80 KiB. */
-    assert_string_equal(say_as_other(world, 0, UPLOAD("ann"), 30000), "");
-    assert_string_equal(say_as_other(world, 1, UPLOAD("ann"), 30000), "");
-    const char *told = say_as_other(world, 2, UPLOAD("ann"), 30000);
+    assert_string_equal(send_on_new_connection(world, 0, UPLOAD("ann"), 30000), "");
+    assert_string_equal(send_on_new_connection(world, 1, UPLOAD("ann"), 30000), "");
+    const char *told = send_on_new_connection(world, 2, UPLOAD("ann"), 30000);
     assert_non_null(strstr(told, "HTTP/1.1 429 Too Many Requests"));
     assert_non_null(strstr(told, "\r\nRetry-After: 1\r\n"));
     assert_non_null(strstr(told, "\r\nConnection: close\r\n"));
     assert_int_equal(world->memory.payers.count, 1);
-    assert_string_equal(say_as_other(world, 3, UPLOAD("bob"), 30000), "");
+    assert_string_equal(send_on_new_connection(world, 3, UPLOAD("bob"), 30000), "");
     assert_in_range(world->memory.total.used, 3 * 32768, MEMORY);
     /* A small request is not counted and always possible. */
     say(world, POST_ECHO("hello", "5"));
@@ -184,23 +185,24 @@ static void a_user_has_half_of_the_memory(void **state)
 }
 
 /* If all memory is used, a new connection displaces that of the largest user, not of small ones. */
-static void when_all_is_taken_the_largest_user_loses(void **state)
+static void the_largest_user_is_displaced_if_memory_is_full(void **state)
 {
     struct world *world = *state;
-    assert_string_equal(say_as_other(world, 0, UPLOAD("ann"), 60000), "");
-    assert_string_equal(say_as_other(world, 1, UPLOAD("bob"), 60000), "");
-    assert_string_equal(say_as_other(world, 2, UPLOAD("eve"), 30000), "");
+    assert_string_equal(send_on_new_connection(world, 0, UPLOAD("ann"), 60000), "");
+    assert_string_equal(send_on_new_connection(world, 1, UPLOAD("bob"), 60000), "");
+    assert_string_equal(send_on_new_connection(world, 2, UPLOAD("eve"), 30000), "");
     assert_int_equal(world->memory.total.refused, 1);
     const char *ann = world->peers[0]->out.data, *bob = world->peers[1]->out.data;
     assert_true((strstr(ann, "429") != NULL) != (strstr(bob, "429") != NULL));
 }
 
-static void answers_that_nobody_reads_are_counted(void **state)
+static void unread_responses_are_counted(void **state)
 {
     struct world *world = *state;
     /* 100,000 bytes are above the limit of a user, but this request is the user's only one. */
-    assert_non_null(strstr(say_as_other(world, 0, DOWNLOAD("ann"), 0), "HTTP/1.1 200 OK"));
-    const char *told = say_as_other(world, 1, DOWNLOAD("ann"), 0);
+    assert_non_null(
+        strstr(send_on_new_connection(world, 0, DOWNLOAD("ann"), 0), "HTTP/1.1 200 OK"));
+    const char *told = send_on_new_connection(world, 1, DOWNLOAD("ann"), 0);
     assert_non_null(strstr(told, "HTTP/1.1 429 Too Many Requests"));
     assert_non_null(strstr(told, "try again later\n"));
     assert_null(strstr(told, "\r\nConnection: close\r\n"));
@@ -214,12 +216,12 @@ static void answers_that_nobody_reads_are_counted(void **state)
 }
 
 /* Each response is above the limit of a user, but only its first piece is pending. */
-static void an_answer_in_pieces_pays_for_the_piece_that_waits(void **state)
+static void only_the_pending_piece_of_a_response_is_counted(void **state)
 {
     static const char ASK[] = "GET /pieces HTTP/1.1\r\nHost: x\r\nX-User: ann\r\n\r\n";
     struct world *world = *state;
     for (int i = 0; i < 2; i++)
-        assert_non_null(strstr(say_as_other(world, i, ASK, 0), "HTTP/1.1 200 OK"));
+        assert_non_null(strstr(send_on_new_connection(world, i, ASK, 0), "HTTP/1.1 200 OK"));
     assert_in_range(world->memory.total.used, 2 * 20000, MEMORY / 2);
     for (int i = 0; i < 2; i++) {
         memory_stream_hold(world->peers[i], false);
@@ -230,21 +232,21 @@ static void an_answer_in_pieces_pays_for_the_piece_that_waits(void **state)
 }
 
 /* The memory of a request's handler is counted, unless another thread is still working on it. */
-static void memory_of_another_thread_is_not_looked_at(void **state)
+static void memory_in_use_by_another_thread_is_not_counted(void **state)
 {
     struct world *world = *state;
-    say_as_other(world, 0, "GET /lent HTTP/1.1\r\nHost: x\r\n\r\n", 0);
+    send_on_new_connection(world, 0, "GET /lent HTTP/1.1\r\nHost: x\r\n\r\n", 0);
     assert_int_equal(world->memory.total.used, 0);
-    say_as_other(world, 1, "GET /parsed HTTP/1.1\r\nHost: x\r\n\r\n", 0);
+    send_on_new_connection(world, 1, "GET /parsed HTTP/1.1\r\nHost: x\r\n\r\n", 0);
     assert_in_range(world->memory.total.used, 50000, MEMORY);
 }
 
 /* Before the user is known, memory is charged to the address. */
-static void a_header_is_paid_by_the_address(void **state)
+static void a_header_is_charged_to_the_address(void **state)
 {
     struct world *world = *state;
     world->service.header_max = MEMORY;
-    assert_string_equal(say_as_other(world, 0, "GET / HTTP/1.1\r\nX: ", 0), "");
+    assert_string_equal(send_on_new_connection(world, 0, "GET / HTTP/1.1\r\nX: ", 0), "");
     char *header = mem_zalloc(30001);
     memset(header, 'x', 30000);
     memory_stream_send(world->peers[0], header, 30000);
@@ -256,23 +258,23 @@ static void a_header_is_paid_by_the_address(void **state)
     free(header);
 }
 
-static void refuse_all(struct http_exchange *exchange, void *context)
+static void reject_all(struct http_exchange *exchange, void *context)
 {
     http_respond(exchange, 401, "text/plain", "no", 2);
 }
 
 /* There is no room for the header, but the request has been answered already. */
-static void a_refused_request_has_one_answer(void **state)
+static void a_rejected_request_gets_one_response(void **state)
 {
     struct world *world = *state;
     world->service.header_max = MEMORY;
-    world->service.admit = refuse_all;
+    world->service.admit = reject_all;
     _cleanup_free_ char *padding = mem_zalloc(30001);
     memset(padding, 'x', 30000);
     _cleanup_free_ char *begun = mem_printf("GET / HTTP/1.1\r\nX: %s", padding);
     _cleanup_free_ char *whole = mem_printf("GET / HTTP/1.1\r\nHost: x\r\nX: %s\r\n\r\n", padding);
-    assert_string_equal(say_as_other(world, 0, begun, 0), "");
-    const char *told = say_as_other(world, 1, whole, 0);
+    assert_string_equal(send_on_new_connection(world, 0, begun, 0), "");
+    const char *told = send_on_new_connection(world, 1, whole, 0);
     assert_non_null(strstr(told, "HTTP/1.1 401 "));
     assert_null(strstr(told, "HTTP/1.1 429 "));
 }
@@ -281,17 +283,17 @@ int main(void)
 {
 #define MEMORY_TEST(test) cmocka_unit_test_setup_teardown(test, memory_setup, memory_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(what_is_refused_by_its_header_is_never_read),
-        TEST(a_refused_request_without_a_body_leaves_the_connection_open),
-        TEST(an_admitted_body_has_the_limit_of_its_admission),
-        TEST(a_peer_that_leaves_in_the_body_leaves_nothing),
-        MEMORY_TEST(a_user_has_half_of_the_memory),
-        MEMORY_TEST(when_all_is_taken_the_largest_user_loses),
-        MEMORY_TEST(answers_that_nobody_reads_are_counted),
-        MEMORY_TEST(an_answer_in_pieces_pays_for_the_piece_that_waits),
-        MEMORY_TEST(memory_of_another_thread_is_not_looked_at),
-        MEMORY_TEST(a_header_is_paid_by_the_address),
-        MEMORY_TEST(a_refused_request_has_one_answer),
+        TEST(the_body_of_a_rejected_request_is_never_read),
+        TEST(a_rejected_request_without_a_body_keeps_the_connection),
+        TEST(the_admission_limits_the_body),
+        TEST(a_disconnect_in_the_body_leaks_nothing),
+        MEMORY_TEST(a_user_may_use_half_of_the_memory),
+        MEMORY_TEST(the_largest_user_is_displaced_if_memory_is_full),
+        MEMORY_TEST(unread_responses_are_counted),
+        MEMORY_TEST(only_the_pending_piece_of_a_response_is_counted),
+        MEMORY_TEST(memory_in_use_by_another_thread_is_not_counted),
+        MEMORY_TEST(a_header_is_charged_to_the_address),
+        MEMORY_TEST(a_rejected_request_gets_one_response),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

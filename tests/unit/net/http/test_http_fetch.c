@@ -120,7 +120,7 @@ static const struct row ROWS[] = {
      true, 0, "", "the response is larger than 100 bytes"},
 };
 
-static void test_row(void **state)
+static void test_response(void **state)
 {
     const struct row *row = *state;
 
@@ -142,7 +142,7 @@ static void test_row(void **state)
     }
 }
 
-static void test_a_server_that_says_nothing(void **state)
+static void test_a_silent_server_times_out(void **state)
 {
     struct world world;
 
@@ -156,7 +156,7 @@ static void test_a_server_that_says_nothing(void **state)
     end(&world);
 }
 
-static void test_a_line_that_breaks(void **state)
+static void test_a_broken_connection_is_an_error(void **state)
 {
     struct world world;
 
@@ -168,7 +168,7 @@ static void test_a_line_that_breaks(void **state)
     end(&world);
 }
 
-static void test_a_header_without_end(void **state)
+static void test_an_endless_header_is_an_error(void **state)
 {
     struct world world;
 
@@ -188,11 +188,12 @@ int main(void)
     size_t count = 0;
 
     for (; count < ARRAY_SIZE(ROWS); count++)
-        tests[count] = (struct CMUnitTest){
-            .name = ROWS[count].rule, .test_func = test_row, .initial_state = (void *)&ROWS[count]};
+        tests[count] = (struct CMUnitTest){.name = ROWS[count].rule,
+                                           .test_func = test_response,
+                                           .initial_state = (void *)&ROWS[count]};
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_the_request);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_a_server_that_says_nothing);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_a_line_that_breaks);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_a_header_without_end);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_a_silent_server_times_out);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_a_broken_connection_is_an_error);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_an_endless_header_is_an_error);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

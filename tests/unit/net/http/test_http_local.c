@@ -154,7 +154,7 @@ static void start(struct world *world, const char *method, const char *path, con
     for (uint64_t seed = 0; seed < SEEDS && (world_init(&world, seed), true);                      \
          world_release(&world), seed++)
 
-static void a_whole_answer_arrives(void **state)
+static void a_response_arrives(void **state)
 {
     EACH_SEED
     {
@@ -169,7 +169,7 @@ static void a_whole_answer_arrives(void **state)
 }
 
 /* A long answer is given in pieces, one per turn, so that other tasks run in between. */
-static void a_long_answer_arrives_in_pieces(void **state)
+static void a_long_response_arrives_in_pieces(void **state)
 {
     enum { SIZE = 200 * 1000 };
     _cleanup_free_ char *long_ = mem_zalloc(SIZE + 1);
@@ -193,7 +193,7 @@ static void a_long_answer_arrives_in_pieces(void **state)
     }
 }
 
-static void head_has_no_body(void **state)
+static void a_head_response_has_no_body(void **state)
 {
     EACH_SEED
     {
@@ -205,7 +205,7 @@ static void head_has_no_body(void **state)
     }
 }
 
-static void a_stream_arrives_in_order_and_drains(void **state)
+static void a_stream_arrives_in_order_and_reports_drains(void **state)
 {
     EACH_SEED
     {
@@ -221,7 +221,7 @@ static void a_stream_arrives_in_order_and_drains(void **state)
     }
 }
 
-static void a_cancel_reaches_the_answerer(void **state)
+static void a_cancel_reaches_the_handler(void **state)
 {
     EACH_SEED
     {
@@ -248,7 +248,7 @@ static void a_call_may_be_cancelled_before_it_is_handled(void **state)
     }
 }
 
-static void a_listener_may_cancel_or_free_in_its_callback(void **state)
+static void a_callback_may_cancel_or_free(void **state)
 {
     EACH_SEED
     {
@@ -262,7 +262,7 @@ static void a_listener_may_cancel_or_free_in_its_callback(void **state)
     }
 }
 
-static void a_timeout_ends_both(void **state)
+static void a_timeout_ends_call_and_exchange(void **state)
 {
     EACH_SEED
     {
@@ -276,7 +276,7 @@ static void a_timeout_ends_both(void **state)
     }
 }
 
-static void an_answerer_that_is_not_told_may_still_answer(void **state)
+static void a_handler_may_respond_after_a_cancel(void **state)
 {
     EACH_SEED
     {
@@ -294,7 +294,7 @@ static void an_answerer_that_is_not_told_may_still_answer(void **state)
     }
 }
 
-static void freeing_the_transport_tells_answerers_at_once(void **state)
+static void freeing_the_transport_cancels_exchanges_at_once(void **state)
 {
     EACH_SEED
     {
@@ -312,16 +312,16 @@ static void freeing_the_transport_tells_answerers_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_whole_answer_arrives),
-        cmocka_unit_test(a_long_answer_arrives_in_pieces),
-        cmocka_unit_test(head_has_no_body),
-        cmocka_unit_test(a_stream_arrives_in_order_and_drains),
-        cmocka_unit_test(a_cancel_reaches_the_answerer),
+        cmocka_unit_test(a_response_arrives),
+        cmocka_unit_test(a_long_response_arrives_in_pieces),
+        cmocka_unit_test(a_head_response_has_no_body),
+        cmocka_unit_test(a_stream_arrives_in_order_and_reports_drains),
+        cmocka_unit_test(a_cancel_reaches_the_handler),
         cmocka_unit_test(a_call_may_be_cancelled_before_it_is_handled),
-        cmocka_unit_test(a_listener_may_cancel_or_free_in_its_callback),
-        cmocka_unit_test(a_timeout_ends_both),
-        cmocka_unit_test(an_answerer_that_is_not_told_may_still_answer),
-        cmocka_unit_test(freeing_the_transport_tells_answerers_at_once),
+        cmocka_unit_test(a_callback_may_cancel_or_free),
+        cmocka_unit_test(a_timeout_ends_call_and_exchange),
+        cmocka_unit_test(a_handler_may_respond_after_a_cancel),
+        cmocka_unit_test(freeing_the_transport_cancels_exchanges_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,7 +77,7 @@ struct accepted {
     bool keep_alive;
 };
 
-static void what_is_allowed_is_read(void **state)
+static void valid_requests_are_parsed(void **state)
 {
     static const struct accepted rows[] = {
         {"GET / HTTP/1.0\r\n\r\n", "/", "", false},
@@ -119,7 +119,7 @@ struct refused {
     const char *sentence;
 };
 
-static void what_is_not_is_refused_with_a_sentence(void **state)
+static void invalid_requests_are_rejected_with_a_message(void **state)
 {
     static const struct refused rows[] = {
         {"POST / HTTP/1.1\r\nHost:x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
@@ -287,7 +287,7 @@ static void limits_hold_at_the_last_byte(void **state)
     }
 }
 
-static void a_waiting_client_is_seen(void **state)
+static void expect_100_continue_is_detected(void **state)
 {
     struct http_parse parse;
     enum http_parse_result result;
@@ -402,7 +402,7 @@ struct verdict {
     char refusal[160], body[200];
 };
 
-static struct verdict judge(const char *text, size_t size, size_t cut)
+static struct verdict parse_in_two(const char *text, size_t size, size_t cut)
 {
     struct http_parse parse;
     struct verdict verdict = {0};
@@ -421,29 +421,29 @@ static struct verdict judge(const char *text, size_t size, size_t cut)
     return verdict;
 }
 
-static void expect_same_in_two(const char *text, size_t size)
+static void expect_same_for_any_split(const char *text, size_t size)
 {
-    struct verdict whole = judge(text, size, size);
+    struct verdict whole = parse_in_two(text, size, size);
     for (size_t cut = 0; cut < size; cut++) {
-        struct verdict cut_once = judge(text, size, cut);
+        struct verdict cut_once = parse_in_two(text, size, cut);
         if (memcmp(&whole, &cut_once, sizeof(whole)) != 0)
             fail_msg("another verdict after %zu bytes of: %s", cut, text);
     }
 }
 
-static void what_two_servers_could_read_differently_is_refused(void **state)
+static void ambiguous_requests_are_rejected(void **state)
 {
     for (size_t i = 0; i < ARRAY_SIZE(AMBIGUOUS); i++) {
         const struct refused *row = &AMBIGUOUS[i];
-        struct verdict verdict = judge(row->text, strlen(row->text), strlen(row->text));
+        struct verdict verdict = parse_in_two(row->text, strlen(row->text), strlen(row->text));
         if (verdict.result != HTTP_PARSE_REFUSED || verdict.status != row->status)
             fail_msg("%d (%s) for: %s", verdict.status, verdict.refusal, row->text);
         if (row->sentence)
             assert_string_equal(verdict.refusal, row->sentence);
-        expect_same_in_two(row->text, strlen(row->text));
+        expect_same_for_any_split(row->text, strlen(row->text));
     }
     static const char zero[] = "GET / HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n";
-    assert_int_equal(judge(zero, sizeof(zero) - 1, 5).status, 400);
+    assert_int_equal(parse_in_two(zero, sizeof(zero) - 1, 5).status, 400);
 }
 
 /* RFC 9112 lets a server accept a header line that ends with LF alone. */
@@ -451,11 +451,11 @@ static void a_header_line_may_end_with_lf_alone(void **state)
 {
     static const char text[] = "POST / HTTP/1.1\nHost: x\nTransfer-Encoding: chunked\n\n"
                                "3 ;a=\"b\"\r\nabc\r\n0\r\nX: y\n\nrest";
-    struct verdict verdict = judge(text, sizeof(text) - 1, 3);
+    struct verdict verdict = parse_in_two(text, sizeof(text) - 1, 3);
     assert_int_equal(verdict.result, HTTP_PARSE_DONE);
     assert_string_equal(verdict.body, "abc");
     assert_string_equal(text + verdict.used, "rest");
-    expect_same_in_two(text, sizeof(text) - 1);
+    expect_same_for_any_split(text, sizeof(text) - 1);
 }
 
 /* All bytes around the chunks share one limit per request. */
@@ -469,23 +469,23 @@ static void extensions_and_trailers_have_a_limit(void **state)
             strcat(text, "0\r\n");
         for (int i = 0; i < 40; i++)
             strcat(text, with_trailers ? trailer : long_extension);
-        struct verdict verdict = judge(text, strlen(text), strlen(text));
+        struct verdict verdict = parse_in_two(text, strlen(text), strlen(text));
         assert_int_equal(verdict.status, 431);
         assert_string_equal(verdict.refusal,
                             "chunk extensions and trailers are longer than 1000 bytes");
-        expect_same_in_two(text, strlen(text));
+        expect_same_for_any_split(text, strlen(text));
     }
     char many[4096] = CHUNKED; /* chunks of one byte have no extra bytes, however many there are */
     for (int i = 0; i < 100; i++)
         strcat(many, "1\r\nx\r\n");
     strcat(many, "0\r\n\r\n");
-    struct verdict verdict = judge(many, strlen(many), 200);
+    struct verdict verdict = parse_in_two(many, strlen(many), 200);
     assert_int_equal(verdict.result, HTTP_PARSE_DONE);
     assert_int_equal(strlen(verdict.body), 100);
 }
 
 /* The admission of a header limits its body. */
-static void a_body_longer_than_admitted_is_refused(void **state)
+static void a_body_longer_than_admitted_is_rejected(void **state)
 {
     static const char *const texts[] = {
         "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc",
@@ -512,15 +512,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_is_the_same_in_any_pieces),
-        cmocka_unit_test(what_is_allowed_is_read),
-        cmocka_unit_test(what_is_not_is_refused_with_a_sentence),
+        cmocka_unit_test(valid_requests_are_parsed),
+        cmocka_unit_test(invalid_requests_are_rejected_with_a_message),
         cmocka_unit_test(header_and_body_have_limits),
         cmocka_unit_test(limits_hold_at_the_last_byte),
-        cmocka_unit_test(a_waiting_client_is_seen),
-        cmocka_unit_test(what_two_servers_could_read_differently_is_refused),
+        cmocka_unit_test(expect_100_continue_is_detected),
+        cmocka_unit_test(ambiguous_requests_are_rejected),
         cmocka_unit_test(a_header_line_may_end_with_lf_alone),
         cmocka_unit_test(extensions_and_trailers_have_a_limit),
-        cmocka_unit_test(a_body_longer_than_admitted_is_refused),
+        cmocka_unit_test(a_body_longer_than_admitted_is_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,7 +158,7 @@ static void stalled(bool with_tls, const char *const texts[3])
     tls_pair_release(&pair);
 }
 
-static void a_stalled_peer_does_not_turn_the_loop(void **state)
+static void a_stalled_peer_does_not_make_the_loop_spin(void **state)
 {
     static const char *const HTTP[] = {
         "", "GET / HTTP/1.1\r\nHost: x\r\nX: ",
@@ -182,7 +182,7 @@ static void set_loopback(bool up)
 
 /* Runs in a separate network namespace, whose interface then goes down. Neither end can tell the
  * other. */
-static int be_cut_off(void)
+static int disconnect_network(void)
 {
     struct world world = {0};
     struct http_server_options options = {.silence_timeout_ms = 4000};
@@ -199,14 +199,14 @@ static int be_cut_off(void)
     return world.cancelled == 1 ? 0 : 1;
 }
 
-static void a_peer_that_is_cut_off_is_noticed(void **state)
+static void an_unreachable_peer_is_detected(void **state)
 {
     pid_t child = fork();
     if (child == 0) {
         alarm(60); /* the limit if the loss is never noticed */
         if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
             _exit(2);
-        _exit(be_cut_off());
+        _exit(disconnect_network());
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -219,8 +219,8 @@ static void a_peer_that_is_cut_off_is_noticed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stalled_peer_does_not_turn_the_loop),
-        cmocka_unit_test(a_peer_that_is_cut_off_is_noticed),
+        cmocka_unit_test(a_stalled_peer_does_not_make_the_loop_spin),
+        cmocka_unit_test(an_unreachable_peer_is_detected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ static void echo_twice(struct world *world)
     buf_release(&buf);
 }
 
-static void answers_and_streams(void **state)
+static void requests_and_streams_are_answered(void **state)
 {
     serve_client(false, NULL, echo_twice);
     serve_client(true, NULL, echo_twice);
@@ -70,7 +70,7 @@ static void read_big_slowly(struct world *world)
     buf_release(&buf);
 }
 
-static void large_answers_come_whole(void **state)
+static void large_responses_arrive_completely(void **state)
 {
     serve_client(false, NULL, read_big_slowly);
     serve_client(true, NULL, read_big_slowly);
@@ -101,13 +101,13 @@ static void send_big(struct world *world)
     buf_release(&buf);
 }
 
-static void large_requests_come_whole(void **state)
+static void large_requests_arrive_completely(void **state)
 {
     serve_client(false, NULL, send_big);
     serve_client(true, NULL, send_big);
 }
 
-static void be_refused(struct world *world)
+static void expect_rejection(struct world *world)
 {
     struct client client;
     struct buf buf;
@@ -135,10 +135,10 @@ static void be_refused(struct world *world)
     buf_release(&buf);
 }
 
-static void refusals_arrive(void **state)
+static void a_rejection_arrives_during_a_long_body(void **state)
 {
-    serve_client(false, NULL, be_refused);
-    serve_client(true, NULL, be_refused);
+    serve_client(false, NULL, expect_rejection);
+    serve_client(true, NULL, expect_rejection);
 }
 
 static void many_at_once(struct world *world)
@@ -172,7 +172,7 @@ static void many_connections_are_served(void **state)
 
 /* More pipelined requests than the server buffers. It must stop reading and answer all of them
  * later, including those that TLS has already read from the socket. */
-static void ask_ahead(struct world *world)
+static void send_pipelined(struct world *world)
 {
     enum { AHEAD = 3000 };
     static const char request[] =
@@ -200,10 +200,10 @@ static void ask_ahead(struct world *world)
     buf_release(&all);
 }
 
-static void requests_sent_ahead_are_all_answered(void **state)
+static void all_pipelined_requests_are_answered(void **state)
 {
-    serve_client(false, NULL, ask_ahead);
-    serve_client(true, NULL, ask_ahead);
+    serve_client(false, NULL, send_pipelined);
+    serve_client(true, NULL, send_pipelined);
 }
 
 /* Without a free descriptor the server waits for one, and then goes on. */
@@ -239,12 +239,12 @@ static void use_up_descriptors(struct world *world)
     buf_release(&buf);
 }
 
-static void running_out_of_descriptors_is_survived(void **state)
+static void the_server_waits_for_a_free_descriptor(void **state)
 {
     serve_client(false, NULL, use_up_descriptors);
 }
 
-static void leave_in_every_way(struct world *world)
+static void disconnect_in_every_way(struct world *world)
 {
     enum { WATCHERS = 60 };
     struct client clients[WATCHERS], asker;
@@ -285,10 +285,10 @@ static void leave_in_every_way(struct world *world)
     buf_release(&buf);
 }
 
-static void dead_watchers_are_noticed(void **state)
+static void disconnected_watchers_are_detected(void **state)
 {
-    serve_client(false, NULL, leave_in_every_way);
-    serve_client(true, NULL, leave_in_every_way);
+    serve_client(false, NULL, disconnect_in_every_way);
+    serve_client(true, NULL, disconnect_in_every_way);
 }
 
 static void stay_forever(struct world *world)
@@ -303,13 +303,13 @@ static void stay_forever(struct world *world)
     buf_release(&buf);
 }
 
-static void closing_the_server_cancels_what_streams(void **state)
+static void closing_the_server_cancels_streams(void **state)
 {
     serve_client(false, NULL, stay_forever);
     serve_client(true, NULL, stay_forever);
 }
 
-static void listening_says_what_is_wrong(void **state)
+static void listening_errors_have_a_message(void **state)
 {
     struct err err = ERR_INIT;
     int fd = -1, other = -1, port = 0;
@@ -330,16 +330,16 @@ int main(void)
 {
     signal(SIGPIPE, SIG_IGN); /* the client's OpenSSL writes without MSG_NOSIGNAL */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_and_streams),
-        cmocka_unit_test(large_answers_come_whole),
-        cmocka_unit_test(large_requests_come_whole),
-        cmocka_unit_test(refusals_arrive),
+        cmocka_unit_test(requests_and_streams_are_answered),
+        cmocka_unit_test(large_responses_arrive_completely),
+        cmocka_unit_test(large_requests_arrive_completely),
+        cmocka_unit_test(a_rejection_arrives_during_a_long_body),
         cmocka_unit_test(many_connections_are_served),
-        cmocka_unit_test(requests_sent_ahead_are_all_answered),
-        cmocka_unit_test(running_out_of_descriptors_is_survived),
-        cmocka_unit_test(dead_watchers_are_noticed),
-        cmocka_unit_test(closing_the_server_cancels_what_streams),
-        cmocka_unit_test(listening_says_what_is_wrong),
+        cmocka_unit_test(all_pipelined_requests_are_answered),
+        cmocka_unit_test(the_server_waits_for_a_free_descriptor),
+        cmocka_unit_test(disconnected_watchers_are_detected),
+        cmocka_unit_test(closing_the_server_cancels_streams),
+        cmocka_unit_test(listening_errors_have_a_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

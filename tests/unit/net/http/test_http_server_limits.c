@@ -56,7 +56,7 @@ static void stop_in_the_body(struct world *world)
     buf_release(&buf);
 }
 
-static void say_nothing(struct world *world)
+static void stay_silent(struct world *world)
 {
     struct client client;
     client_open(&client, world);
@@ -64,7 +64,7 @@ static void say_nothing(struct world *world)
     client_close(&client);
 }
 
-static void say_nothing_more(struct world *world)
+static void stay_silent_after_a_request(struct world *world)
 {
     struct client client;
     client_open(&client, world);
@@ -73,7 +73,7 @@ static void say_nothing_more(struct world *world)
     client_close(&client);
 }
 
-static void slow_peers_are_ended(void **state)
+static void slow_clients_are_disconnected(void **state)
 {
     const struct http_server_options head = {.header_timeout_ms = 100};
     const struct http_server_options body = {.body_timeout_ms = 20};
@@ -81,8 +81,8 @@ static void slow_peers_are_ended(void **state)
     for (int with_tls = 0; with_tls < 2; with_tls++) {
         serve_client(with_tls, &head, begin_and_stop);
         serve_client(with_tls, &body, stop_in_the_body);
-        serve_client(with_tls, &head, say_nothing);
-        serve_client(with_tls, &idle, say_nothing_more);
+        serve_client(with_tls, &head, stay_silent);
+        serve_client(with_tls, &idle, stay_silent_after_a_request);
     }
 }
 
@@ -100,7 +100,7 @@ static void stall_the_handshake(struct world *world)
     SSL_CTX_free(context);
 }
 
-static void a_stalled_handshake_is_ended(void **state)
+static void a_stalled_tls_handshake_is_closed(void **state)
 {
     const struct http_server_options limits = {.handshake_timeout_ms = 20};
     serve_client(true, &limits, stall_the_handshake);
@@ -133,13 +133,13 @@ static void never_read(struct world *world)
     client_close(&client);
 }
 
-static void a_peer_that_takes_nothing_is_given_up(void **state)
+static void a_client_that_reads_nothing_is_disconnected(void **state)
 {
     const struct http_server_options limits = {.body_timeout_ms = 50};
     serve_client(false, &limits, never_read);
 }
 
-static void come_in_too_many(struct world *world)
+static void open_too_many_connections(struct world *world)
 {
     struct client first, second, third;
     struct buf buf;
@@ -163,12 +163,12 @@ static void come_in_too_many(struct world *world)
 static void too_many_connections_are_closed(void **state)
 {
     const struct http_server_options limits = {.connections_max = 2};
-    serve_client(false, &limits, come_in_too_many);
+    serve_client(false, &limits, open_too_many_connections);
 }
 
 /* A client that sends requests, among many that never do. The client that was served last is the
  * last to be closed. */
-static void come_in_behind_a_crowd(struct world *world)
+static void request_among_silent_clients(struct world *world)
 {
     enum { CROWD = 50 };
     struct client crowd[CROWD], asker;
@@ -193,21 +193,21 @@ static void come_in_behind_a_crowd(struct world *world)
     buf_release(&buf);
 }
 
-static void one_that_asks_is_not_kept_out_by_a_crowd(void **state)
+static void an_active_client_is_not_closed_for_silent_ones(void **state)
 {
     const struct http_server_options limits = {.connections_max = 3};
-    serve_client(false, &limits, come_in_behind_a_crowd);
+    serve_client(false, &limits, request_among_silent_clients);
 }
 
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN); /* the client's OpenSSL writes without MSG_NOSIGNAL */
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slow_peers_are_ended),
-        cmocka_unit_test(a_stalled_handshake_is_ended),
-        cmocka_unit_test(a_peer_that_takes_nothing_is_given_up),
+        cmocka_unit_test(slow_clients_are_disconnected),
+        cmocka_unit_test(a_stalled_tls_handshake_is_closed),
+        cmocka_unit_test(a_client_that_reads_nothing_is_disconnected),
         cmocka_unit_test(too_many_connections_are_closed),
-        cmocka_unit_test(one_that_asks_is_not_kept_out_by_a_crowd),
+        cmocka_unit_test(an_active_client_is_not_closed_for_silent_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

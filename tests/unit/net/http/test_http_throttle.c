@@ -107,7 +107,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void use(struct world *world, double rate, size_t burst, size_t calls_max)
+static void make_throttle(struct world *world, double rate, size_t burst, size_t calls_max)
 {
     struct http_throttle_options options = {rate, burst, calls_max, world->metrics};
     world->throttle = http_throttle_new(world->loop, world->inner, &options);
@@ -147,10 +147,10 @@ static void start(struct world *world, int number, const char *method, const cha
     memset(body, '?', sizeof(body));
 }
 
-static void a_rate_lets_a_burst_go_and_then_one_at_a_time(void **state)
+static void a_rate_allows_a_burst_and_then_one_call_per_interval(void **state)
 {
     struct world *world = *state;
-    use(world, 10, 5, 0);
+    make_throttle(world, 10, 5, 0);
     for (int i = 0; i < 20; i++)
         start(world, i, "POST", "");
     loop_run(world->loop);
@@ -171,10 +171,10 @@ static void a_rate_lets_a_burst_go_and_then_one_at_a_time(void **state)
     assert_in_range(world->arrived_ms[26], now_ms + 200, now_ms + 220);
 }
 
-static void so_many_are_under_way_and_no_more(void **state)
+static void calls_in_flight_are_limited(void **state)
 {
     struct world *world = *state;
-    use(world, 0, 0, 3);
+    make_throttle(world, 0, 0, 3);
     for (int i = 0; i < 12; i++)
         start(world, i, "POST", "");
     assert_int_equal(http_throttle_waiting(world->throttle), 9);
@@ -186,20 +186,20 @@ static void so_many_are_under_way_and_no_more(void **state)
         assert_int_equal(world->order[i] / 3, i / 3);
 }
 
-static void without_limits_all_go_at_once(void **state)
+static void all_calls_start_at_once_without_limits(void **state)
 {
     struct world *world = *state;
-    use(world, 0, 0, 0);
+    make_throttle(world, 0, 0, 0);
     for (int i = 0; i < CALLS; i++)
         start(world, i, "POST", "");
     loop_run(world->loop);
     assert_int_equal(world->most_under_way, CALLS);
 }
 
-static void a_watch_waits_for_nothing_but_takes_its_part(void **state)
+static void a_watch_does_not_wait_but_counts_for_the_rate(void **state)
 {
     struct world *world = *state;
-    use(world, 10, 1, 1);
+    make_throttle(world, 10, 1, 1);
     start(world, 0, "POST", "");
     start(world, 1, "POST", "");
     start(world, 2, "GET", "watch=true&resourceVersion=4");
@@ -208,10 +208,10 @@ static void a_watch_waits_for_nothing_but_takes_its_part(void **state)
     assert_in_range(world->arrived_ms[1], 200, 220); /* not 100: the watch counts as a call, too */
 }
 
-static void a_cancelled_call_never_goes_and_gives_its_place_away(void **state)
+static void a_cancelled_call_is_not_sent_and_frees_its_slot(void **state)
 {
     struct world *world = *state;
-    use(world, 0, 0, 1);
+    make_throttle(world, 0, 0, 1);
     for (int i = 0; i < 4; i++)
         start(world, i, "POST", "");
     sim_loop_run_for(world->loop, 10);
@@ -225,10 +225,10 @@ static void a_cancelled_call_never_goes_and_gives_its_place_away(void **state)
     assert_int_equal(world->ended[2] + world->ended[3], 2);
 }
 
-static void who_cancels_all_starts_none(void **state)
+static void a_callback_that_cancels_all_calls_starts_none(void **state)
 {
     struct world *world = *state;
-    use(world, 0, 0, 2);
+    make_throttle(world, 0, 0, 2);
     world->cancel_all_on_end = true;
     for (int i = 0; i < 10; i++)
         start(world, i, "POST", "");
@@ -237,10 +237,10 @@ static void who_cancels_all_starts_none(void **state)
     assert_int_equal(world->ended[0] + world->ended[1], 1);
 }
 
-static void it_may_be_freed_from_a_listener(void **state)
+static void the_throttle_may_be_freed_in_a_callback(void **state)
 {
     struct world *world = *state;
-    use(world, 0, 0, 2);
+    make_throttle(world, 0, 0, 2);
     world->free_on_end = true;
     for (int i = 0; i < 10; i++)
         start(world, i, "POST", "");
@@ -250,10 +250,10 @@ static void it_may_be_freed_from_a_listener(void **state)
     assert_int_equal(world->arrivals, 2);
 }
 
-static void a_server_that_asks_for_a_pause_gets_one(void **state)
+static void retry_after_pauses_all_calls(void **state)
 {
     struct world *world = *state;
-    use(world, 0, 0, 1);
+    make_throttle(world, 0, 0, 1);
     world->refusals = 1;
     start(world, 0, "POST", "");
     start(world, 1, "POST", "");
@@ -262,10 +262,10 @@ static void a_server_that_asks_for_a_pause_gets_one(void **state)
     assert_int_equal(world->arrived_ms[1], ANSWER_MS + 3000);
 }
 
-static void what_was_asked_and_answered_is_counted(void **state)
+static void requests_are_counted_by_code_and_method(void **state)
 {
     struct world *world = *state;
-    use(world, 0, 0, 0);
+    make_throttle(world, 0, 0, 0);
     world->refusals = 1;
     start(world, 0, "POST", "");
     start(world, 1, "POST", "");
@@ -287,10 +287,10 @@ static void on_drained(void *context)
     world->throttle = http_transport_free(world->throttle);
 }
 
-static void draining_lets_go_out_what_is_under_way_and_nothing_else(void **state)
+static void draining_finishes_only_the_calls_in_flight(void **state)
 {
     struct world *world = *state;
-    use(world, 0, 0, 2);
+    make_throttle(world, 0, 0, 2);
     for (int i = 0; i < 6; i++)
         start(world, i, "POST", "");
     sim_loop_run_for(world->loop, 10);
@@ -301,10 +301,10 @@ static void draining_lets_go_out_what_is_under_way_and_nothing_else(void **state
     assert_int_equal(world->arrivals, 2);
 }
 
-static void draining_what_is_idle_is_told_at_once(void **state)
+static void draining_an_idle_throttle_ends_at_once(void **state)
 {
     struct world *world = *state;
-    use(world, 0, 0, 2);
+    make_throttle(world, 0, 0, 2);
     world->ended[0] = world->ended[1] = 1;
     http_throttle_drain(world->throttle, on_drained, world);
     assert_non_null(world->throttle); /* the callback does not run from within the call */
@@ -312,7 +312,7 @@ static void draining_what_is_idle_is_told_at_once(void **state)
     assert_null(world->throttle);
 }
 
-static void a_pause_is_read_from_the_header(void **state)
+static void retry_after_is_parsed(void **state)
 {
     static const struct {
         const char *value;
@@ -330,18 +330,18 @@ static void a_pause_is_read_from_the_header(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_rate_lets_a_burst_go_and_then_one_at_a_time),
-        TEST(so_many_are_under_way_and_no_more),
-        TEST(without_limits_all_go_at_once),
-        TEST(a_watch_waits_for_nothing_but_takes_its_part),
-        TEST(a_cancelled_call_never_goes_and_gives_its_place_away),
-        TEST(who_cancels_all_starts_none),
-        TEST(it_may_be_freed_from_a_listener),
-        TEST(a_server_that_asks_for_a_pause_gets_one),
-        TEST(what_was_asked_and_answered_is_counted),
-        TEST(draining_lets_go_out_what_is_under_way_and_nothing_else),
-        TEST(draining_what_is_idle_is_told_at_once),
-        cmocka_unit_test(a_pause_is_read_from_the_header),
+        TEST(a_rate_allows_a_burst_and_then_one_call_per_interval),
+        TEST(calls_in_flight_are_limited),
+        TEST(all_calls_start_at_once_without_limits),
+        TEST(a_watch_does_not_wait_but_counts_for_the_rate),
+        TEST(a_cancelled_call_is_not_sent_and_frees_its_slot),
+        TEST(a_callback_that_cancels_all_calls_starts_none),
+        TEST(the_throttle_may_be_freed_in_a_callback),
+        TEST(retry_after_pauses_all_calls),
+        TEST(requests_are_counted_by_code_and_method),
+        TEST(draining_finishes_only_the_calls_in_flight),
+        TEST(draining_an_idle_throttle_ends_at_once),
+        cmocka_unit_test(retry_after_is_parsed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -156,7 +156,7 @@ static void assert_log(struct world *world, const char *expected)
     buf_clear(&world->log);
 }
 
-static void the_answer_is_101_and_then_it_is_the_upgraders(void **state)
+static void a_101_response_hands_over_the_connection(void **state)
 {
     struct world *world = *state;
     for (int later = 0; later < 2; later++) {
@@ -188,7 +188,7 @@ static void the_answer_is_101_and_then_it_is_the_upgraders(void **state)
     }
 }
 
-static void what_was_sent_ahead_comes_first(void **state)
+static void bytes_sent_ahead_are_delivered_first(void **state)
 {
     struct world *world = *state;
     memory_stream_send(world->peer, ASK "ahead", strlen(ASK "ahead"));
@@ -203,7 +203,7 @@ static void what_was_sent_ahead_comes_first(void **state)
     assert_null(world->line);
 }
 
-static void a_pause_holds_what_was_sent_ahead_too(void **state)
+static void a_pause_also_holds_bytes_sent_ahead(void **state)
 {
     struct world *world = *state;
     memory_stream_send(world->peer, ASK "ahead", strlen(ASK "ahead"));
@@ -220,7 +220,7 @@ static void a_pause_holds_what_was_sent_ahead_too(void **state)
     assert_non_null(strstr(world->log.data, "more "));
 }
 
-static void the_server_ends_it(void **state)
+static void the_server_closes_the_upgraded_connection(void **state)
 {
     struct world *world = *state;
     say(world, ASK);
@@ -232,7 +232,7 @@ static void the_server_ends_it(void **state)
     assert_true(world->closed);
 }
 
-static void the_peer_breaks(void **state)
+static void the_peer_breaks_the_connection(void **state)
 {
     struct world *world = *state;
     say(world, ASK);
@@ -242,7 +242,7 @@ static void the_peer_breaks(void **state)
     assert_log(world, "end: peer left closed ");
 }
 
-static void the_upgrader_leaves_at_once(void **state)
+static void the_upgrader_closes_at_once(void **state)
 {
     struct world *world = *state;
     world->close_at_once = true;
@@ -251,7 +251,7 @@ static void the_upgrader_leaves_at_once(void **state)
     assert_true(world->closed);
 }
 
-static void half_an_end(void **state)
+static void the_upgrader_may_shut_only_its_side(void **state)
 {
     struct world *world = *state;
     say(world, ASK);
@@ -262,7 +262,7 @@ static void half_an_end(void **state)
     assert_log(world, "still heard ");
 }
 
-static void no_connection_no_upgrade(void **state)
+static void an_exchange_without_a_connection_is_not_upgraded(void **state)
 {
     static const struct http_exchange_ops ops = {0};
     struct http_exchange exchange = {.ops = &ops};
@@ -278,14 +278,14 @@ int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(the_answer_is_101_and_then_it_is_the_upgraders),
-        TEST(what_was_sent_ahead_comes_first),
-        TEST(a_pause_holds_what_was_sent_ahead_too),
-        TEST(the_server_ends_it),
-        TEST(the_peer_breaks),
-        TEST(the_upgrader_leaves_at_once),
-        TEST(half_an_end),
-        cmocka_unit_test(no_connection_no_upgrade),
+        TEST(a_101_response_hands_over_the_connection),
+        TEST(bytes_sent_ahead_are_delivered_first),
+        TEST(a_pause_also_holds_bytes_sent_ahead),
+        TEST(the_server_closes_the_upgraded_connection),
+        TEST(the_peer_breaks_the_connection),
+        TEST(the_upgrader_closes_at_once),
+        TEST(the_upgrader_may_shut_only_its_side),
+        cmocka_unit_test(an_exchange_without_a_connection_is_not_upgraded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void assert_text(struct prometheus *prometheus, const char *expected)
     assert_string_equal(text.data, expected);
 }
 
-static void metrics_stand_by_name_and_series_by_labels(void **state)
+static void metrics_are_sorted_by_name_and_series_by_labels(void **state)
 {
     struct prometheus_metric *jobs = prometheus_counter(*state, "jobs_total", "Jobs made", "ns,fw");
     struct prometheus_metric *leader = prometheus_gauge(*state, "a_leader", "1 if it leads", NULL);
@@ -56,14 +56,14 @@ static void metrics_stand_by_name_and_series_by_labels(void **state)
                         "jobs_total{ns=\"team-b\",fw=\"pytorch\"} 2\n");
 }
 
-static void a_metric_without_labels_starts_at_nothing(void **state)
+static void a_metric_without_labels_starts_at_zero(void **state)
 {
     prometheus_counter(*state, "plain_total", "Plain", NULL);
     prometheus_counter(*state, "labelled_total", "Labelled", "code");
     assert_text(*state, "# HELP plain_total Plain\n# TYPE plain_total counter\nplain_total 0\n");
 }
 
-static void what_would_break_a_line_is_escaped(void **state)
+static void characters_that_break_a_line_are_escaped(void **state)
 {
     struct prometheus_metric *metric = prometheus_gauge(*state, "m", "a\\b\n\"c\"", "l");
     prometheus_set(metric, 0.1, "q\"b\\n\nä", NULL);
@@ -71,7 +71,7 @@ static void what_would_break_a_line_is_escaped(void **state)
                         "m{l=\"q\\\"b\\\\n\\nä\"} 0.1\n");
 }
 
-static void numbers_read_back_as_they_were(void **state)
+static void numbers_round_trip(void **state)
 {
     struct prometheus_metric *metric = prometheus_gauge(*state, "m", "h", "l");
     prometheus_set(metric, 1e300 * 1e300, "a", NULL);
@@ -100,7 +100,7 @@ static void a_histogram_adds_up_its_buckets(void **state)
                         "t_seconds_count{kind=\"x\"} 3\n");
 }
 
-static void a_histogram_may_be_counted_elsewhere(void **state)
+static void a_histogram_may_be_set_from_counts(void **state)
 {
     static const double bounds[] = {0.1, 1};
     struct prometheus_metric *metric =
@@ -122,7 +122,7 @@ static void the_same_name_is_the_same_metric(void **state)
     assert_ptr_equal(prometheus_counter(*state, "m", "h", "a,b"), metric);
 }
 
-static void too_many_series_are_summed_up(void **state)
+static void series_beyond_the_limit_are_combined(void **state)
 {
     struct prometheus_metric *metric = prometheus_counter(*state, "m", "h", "l");
     char name[16];
@@ -154,7 +154,7 @@ static void collect(struct prometheus_collector *collector)
     prometheus_set(queue->gauge, queue->length, NULL);
 }
 
-static void collectors_are_asked_before_each_text(void **state)
+static void collectors_run_before_each_text(void **state)
 {
     struct queue queue = {.collector.collect = collect, .length = 4};
     queue.gauge = prometheus_gauge(*state, "q", "h", NULL);
@@ -207,7 +207,7 @@ static void other_labels(struct prometheus *prometheus)
     prometheus_counter(prometheus, "m", "h", "ab");
 }
 
-static void defects_are_not_counted_in_silence(void **state)
+static void wrong_use_of_a_metric_aborts(void **state)
 {
     void (*const defects[])(struct prometheus *) = {wrong_name, wrong_label, falling_counter,
                                                     missing_value, other_labels};
@@ -231,17 +231,17 @@ static void defects_are_not_counted_in_silence(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(metrics_stand_by_name_and_series_by_labels),
-        TEST(a_metric_without_labels_starts_at_nothing),
-        TEST(what_would_break_a_line_is_escaped),
-        TEST(numbers_read_back_as_they_were),
+        TEST(metrics_are_sorted_by_name_and_series_by_labels),
+        TEST(a_metric_without_labels_starts_at_zero),
+        TEST(characters_that_break_a_line_are_escaped),
+        TEST(numbers_round_trip),
         TEST(a_histogram_adds_up_its_buckets),
-        TEST(a_histogram_may_be_counted_elsewhere),
+        TEST(a_histogram_may_be_set_from_counts),
         TEST(the_same_name_is_the_same_metric),
-        TEST(too_many_series_are_summed_up),
-        TEST(collectors_are_asked_before_each_text),
+        TEST(series_beyond_the_limit_are_combined),
+        TEST(collectors_run_before_each_text),
         TEST(without_a_registry_nothing_is_counted),
-        TEST(defects_are_not_counted_in_silence),
+        TEST(wrong_use_of_a_metric_aborts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

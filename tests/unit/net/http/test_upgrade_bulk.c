@@ -85,7 +85,7 @@ static uint64_t hash_of(uint64_t size)
 
 /* ---- the server ------------------------------------------------------------------------------ */
 
-static void look_at_memory(struct world *world)
+static void check_memory(struct world *world)
 {
     struct mallinfo2 info = mallinfo2();
     size_t now = info.uordblks + info.hblkhd;
@@ -93,7 +93,7 @@ static void look_at_memory(struct world *world)
         world->memory_max = now;
 }
 
-static void give(struct world *world)
+static void deliver(struct world *world)
 {
     char data[PIECE];
     while (world->giving && world->given < world->size) {
@@ -109,7 +109,7 @@ static void give(struct world *world)
         size_t pending = spdy_session_pending(world->session);
         if (pending > world->pending_max)
             world->pending_max = pending;
-        look_at_memory(world);
+        check_memory(world);
     }
     if (world->giving && world->given == world->size) {
         world->giving = false;
@@ -117,7 +117,7 @@ static void give(struct world *world)
     }
 }
 
-static void on_rested(struct loop_timer *timer)
+static void on_pause_end(struct loop_timer *timer)
 {
     struct world *world = CONTAINER_OF(timer, struct world, rest);
     if (world->stream)
@@ -130,7 +130,7 @@ static void on_stream_data(void *context, const char *data, size_t size)
     world->hash = hash_fnv1a(world->hash, data, size);
     world->taken += size;
     world->gulp += size;
-    look_at_memory(world);
+    check_memory(world);
     if (world->rest.running)
         world->unwanted += size;
     if (world->unwanted > world->unwanted_max)
@@ -149,7 +149,7 @@ static void on_stream_end(void *context)
 {
     struct world *world = context;
     world->giving = true;
-    give(world);
+    deliver(world);
 }
 
 static void on_stream_reset(void *context)
@@ -170,7 +170,7 @@ static void on_stream(void *context, struct spdy_stream *stream, const struct ht
 
 static void on_drain(void *context)
 {
-    give(context);
+    deliver(context);
 }
 
 static void on_session_end(void *context, const struct err *err)
@@ -346,7 +346,7 @@ static void on_client_done(struct loop_task *task)
     http_server_close(world->server, on_closed, world);
 }
 
-static void both_ways(bool within_websocket)
+static void transfer_both_ways(bool within_websocket)
 {
     static const char *const hosts[] = {"127.0.0.1", NULL};
     struct world world = {
@@ -359,7 +359,7 @@ static void both_ways(bool within_websocket)
     struct tls_pair ca = {0}, pair = {0};
     pthread_t thread;
     assert_int_equal(loop_new(&world.loop, NULL), 0);
-    loop_timer_init(world.loop, &world.rest, on_rested);
+    loop_timer_init(world.loop, &world.rest, on_pause_end);
     tls_make_ca("ca", 1, &ca, NULL);
     tls_make_cert(&ca, "server", hosts, 1, &pair, NULL);
     assert_int_equal(tls_server_new(pair.cert_pem, pair.key_pem, &world.tls, NULL), 0);
@@ -385,21 +385,21 @@ static void both_ways(bool within_websocket)
     tls_pair_release(&pair);
 }
 
-static void with_spdy(void **state)
+static void bulk_data_with_spdy(void **state)
 {
-    both_ways(false);
+    transfer_both_ways(false);
 }
 
-static void with_spdy_within_websocket(void **state)
+static void bulk_data_with_spdy_within_websocket(void **state)
 {
-    both_ways(true);
+    transfer_both_ways(true);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(with_spdy),
-        cmocka_unit_test(with_spdy_within_websocket),
+        cmocka_unit_test(bulk_data_with_spdy),
+        cmocka_unit_test(bulk_data_with_spdy_within_websocket),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 
 #define KEY "dGhlIHNhbXBsZSBub25jZQ=="
 
-static void proves_what_the_standard_says(void **state)
+static void the_accept_key_matches_rfc_6455(void **state)
 {
     char accept[WEBSOCKET_ACCEPT_SIZE];
     assert_int_equal(websocket_accept_key(KEY, accept, NULL), 0);
@@ -26,7 +26,7 @@ struct row {
     const char *says; /* NULL: accepted */
 };
 
-static void requests_are_checked(void **state)
+static void wrong_handshake_requests_are_rejected(void **state)
 {
     static const struct row ROWS[] = {
         {"GET", "Upgrade", "websocket", "13", KEY, "v5.test", NULL},
@@ -68,8 +68,8 @@ static void requests_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(proves_what_the_standard_says),
-        cmocka_unit_test(requests_are_checked),
+        cmocka_unit_test(the_accept_key_matches_rfc_6455),
+        cmocka_unit_test(wrong_handshake_requests_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

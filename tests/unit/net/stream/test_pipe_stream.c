@@ -121,7 +121,7 @@ static size_t drain(const struct world *world)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static void what_is_said_is_given_and_then_the_end(void **context)
+static void bytes_are_delivered_and_then_the_end(void **context)
 {
     struct world world;
     start_reading(&world);
@@ -158,7 +158,7 @@ static void nothing_is_read_while_paused(void **context)
 }
 
 /* A daemon that the program left behind keeps the pipe open. */
-static void the_end_is_here_though_somebody_holds_it(void **context)
+static void a_stream_can_end_while_another_process_holds_the_pipe(void **context)
 {
     struct world world;
     start_reading(&world);
@@ -171,7 +171,7 @@ static void the_end_is_here_though_somebody_holds_it(void **context)
     finish(&world);
 }
 
-static void an_empty_pipe_ends_here_at_once(void **context)
+static void an_empty_pipe_ends_at_once(void **context)
 {
     struct world world;
     start_reading(&world);
@@ -182,7 +182,7 @@ static void an_empty_pipe_ends_here_at_once(void **context)
     finish(&world);
 }
 
-static void a_read_end_takes_no_bytes(void **context)
+static void a_write_to_a_read_end_is_ignored(void **context)
 {
     struct world world;
     start_reading(&world);
@@ -224,7 +224,7 @@ static void a_slow_reader_gets_all(void **context)
     finish(&world);
 }
 
-static void what_is_pending_goes_out_before_the_end(void **context)
+static void pending_bytes_are_written_before_the_end(void **context)
 {
     struct world world;
     char *large = mem_zalloc(LARGE);
@@ -241,7 +241,7 @@ static void what_is_pending_goes_out_before_the_end(void **context)
     finish(&world);
 }
 
-static void who_reads_no_more_is_told(void **context)
+static void a_write_to_a_closed_pipe_is_an_error(void **context)
 {
     struct world world;
     start_writing(&world);
@@ -256,7 +256,7 @@ static void who_reads_no_more_is_told(void **context)
     assert_int_equal(world.sent, 0);
 }
 
-static void a_reader_that_leaves_in_between(void **context)
+static void a_reader_closes_during_a_write(void **context)
 {
     struct world world;
     char *large = mem_zalloc(LARGE);
@@ -271,7 +271,7 @@ static void a_reader_that_leaves_in_between(void **context)
     finish(&world);
 }
 
-static void who_writes_on_and_on_is_stopped(void **context)
+static void pending_bytes_have_a_limit(void **context)
 {
     struct world world;
     char *large = mem_zalloc(LARGE);
@@ -286,7 +286,7 @@ static void who_writes_on_and_on_is_stopped(void **context)
     finish(&world);
 }
 
-static void what_was_never_started_can_be_closed(void **context)
+static void a_stream_that_was_never_started_can_be_closed(void **context)
 {
     struct loop *loop;
     struct stream *stream = NULL;
@@ -301,7 +301,7 @@ static void what_was_never_started_can_be_closed(void **context)
     loop_free(loop);
 }
 
-static void a_closed_stream_is_silent(void **context)
+static void a_closed_stream_calls_no_callback(void **context)
 {
     struct world world;
     start_reading(&world);
@@ -314,7 +314,7 @@ static void a_closed_stream_is_silent(void **context)
     finish(&world);
 }
 
-/* ---- terminals, and what is none ------------------------------------------------------------- */
+/* ---- terminals, and files -------------------------------------------------------------------- */
 
 /* Bytes pass through a terminal with a delay of the kernel, so the test waits for them. */
 static void a_terminal_goes_both_ways(void **context)
@@ -345,7 +345,7 @@ static void a_terminal_goes_both_ways(void **context)
     finish(&world);
 }
 
-static void what_cannot_be_watched_is_closed(void **context)
+static void a_file_is_rejected_and_closed(void **context)
 {
     struct loop *loop;
     struct stream *stream = NULL;
@@ -364,20 +364,20 @@ static void what_cannot_be_watched_is_closed(void **context)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_said_is_given_and_then_the_end),
+        cmocka_unit_test(bytes_are_delivered_and_then_the_end),
         cmocka_unit_test(nothing_is_read_while_paused),
-        cmocka_unit_test(the_end_is_here_though_somebody_holds_it),
-        cmocka_unit_test(an_empty_pipe_ends_here_at_once),
-        cmocka_unit_test(a_read_end_takes_no_bytes),
+        cmocka_unit_test(a_stream_can_end_while_another_process_holds_the_pipe),
+        cmocka_unit_test(an_empty_pipe_ends_at_once),
+        cmocka_unit_test(a_write_to_a_read_end_is_ignored),
         cmocka_unit_test(a_slow_reader_gets_all),
-        cmocka_unit_test(what_is_pending_goes_out_before_the_end),
-        cmocka_unit_test(who_reads_no_more_is_told),
-        cmocka_unit_test(a_reader_that_leaves_in_between),
-        cmocka_unit_test(who_writes_on_and_on_is_stopped),
-        cmocka_unit_test(what_was_never_started_can_be_closed),
-        cmocka_unit_test(a_closed_stream_is_silent),
+        cmocka_unit_test(pending_bytes_are_written_before_the_end),
+        cmocka_unit_test(a_write_to_a_closed_pipe_is_an_error),
+        cmocka_unit_test(a_reader_closes_during_a_write),
+        cmocka_unit_test(pending_bytes_have_a_limit),
+        cmocka_unit_test(a_stream_that_was_never_started_can_be_closed),
+        cmocka_unit_test(a_closed_stream_calls_no_callback),
         cmocka_unit_test(a_terminal_goes_both_ways),
-        cmocka_unit_test(what_cannot_be_watched_is_closed),
+        cmocka_unit_test(a_file_is_rejected_and_closed),
     };
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -94,7 +94,7 @@ static void dial(struct world *world, const char *address, int port)
     loop_free(world->loop);
 }
 
-static void test_somebody_listens(void **state)
+static void test_listening_port(void **state)
 {
     _cleanup_fd_ int fd = -1;
     struct world world;
@@ -103,7 +103,7 @@ static void test_somebody_listens(void **state)
     assert_true(world.opened);
 }
 
-static void test_nobody_listens(void **state)
+static void test_closed_port(void **state)
 {
     _cleanup_fd_ int fd = -1;
     struct world world;
@@ -113,7 +113,7 @@ static void test_nobody_listens(void **state)
     assert_non_null(strstr(world.err.message, "cannot connect to 127.0.0.1:"));
 }
 
-static void test_what_is_no_address(void **state)
+static void test_invalid_address(void **state)
 {
     static const struct {
         const char *address;
@@ -134,7 +134,7 @@ static void stop(struct loop_timer *timer)
     loop_stop(timer->loop);
 }
 
-static void test_given_up(void **state)
+static void test_cancelled_connect(void **state)
 {
     _cleanup_fd_ int fd = -1;
     struct world world = {0};
@@ -153,10 +153,10 @@ static void test_given_up(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_somebody_listens),
-        cmocka_unit_test(test_nobody_listens),
-        cmocka_unit_test(test_what_is_no_address),
-        cmocka_unit_test(test_given_up),
+        cmocka_unit_test(test_listening_port),
+        cmocka_unit_test(test_closed_port),
+        cmocka_unit_test(test_invalid_address),
+        cmocka_unit_test(test_cancelled_connect),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,7 +64,7 @@ static int teardown(void **state)
 }
 
 /* Reads the next frame on the wire. */
-static enum spdy_result next(struct ends *ends, struct spdy_frame *frame)
+static enum spdy_result read_next(struct ends *ends, struct spdy_frame *frame)
 {
     for (;;) {
         size_t left = ends->wire.size - ends->taken, used;
@@ -83,7 +83,7 @@ static void assert_header(const struct spdy_frame *frame, const char *name, cons
     assert_string_equal(http_header_get(frame->headers, name), value);
 }
 
-static void the_dictionary_is_that_of_the_protocol(void **state)
+static void the_dictionary_matches_the_protocol(void **state)
 {
     unsigned char dictionary[SPDY_DICTIONARY_SIZE + 1];
     dictionary[SPDY_DICTIONARY_SIZE] = 0x5a;
@@ -93,7 +93,7 @@ static void the_dictionary_is_that_of_the_protocol(void **state)
     assert_int_equal(adler32(1, dictionary, SPDY_DICTIONARY_SIZE), 0xe3c6a7c2);
 }
 
-static void reads_what_others_compress(void **state)
+static void reads_headers_compressed_by_zlib(void **state)
 {
     struct ends *ends = *state;
     char bytes[sizeof(PAIR) / 2];
@@ -107,22 +107,22 @@ static void reads_what_others_compress(void **state)
         buf_append(&ends->wire, bytes, size);
         ends->taken = 0;
         ends->piece = pieces[i];
-        assert_int_equal(next(ends, &frame), SPDY_FRAME);
+        assert_int_equal(read_next(ends, &frame), SPDY_FRAME);
         assert_int_equal(frame.type, SPDY_SYN_STREAM);
         assert_int_equal(frame.stream, 1);
         assert_false(frame.fin);
         assert_header(&frame, "streamtype", "error");
         assert_header(&frame, "port", "8987");
         assert_header(&frame, "requestid", "0");
-        assert_int_equal(next(ends, &frame), SPDY_FRAME);
+        assert_int_equal(read_next(ends, &frame), SPDY_FRAME);
         assert_int_equal(frame.stream, 3);
         assert_header(&frame, "streamtype", "data");
         assert_header(&frame, "requestid", "0");
-        assert_int_equal(next(ends, &frame), SPDY_MORE);
+        assert_int_equal(read_next(ends, &frame), SPDY_MORE);
     }
 }
 
-static void reads_what_it_writes(void **state)
+static void reads_frames_that_it_wrote(void **state)
 {
     struct ends *ends = *state;
     struct http_header second = {"b", "", NULL}, first = {"a", "one", &second};
@@ -137,29 +137,29 @@ static void reads_what_it_writes(void **state)
     ends->piece = 5;
     struct spdy_frame frame;
     for (int round = 0; round < 3; round++) {
-        assert_int_equal(next(ends, &frame), SPDY_FRAME);
+        assert_int_equal(read_next(ends, &frame), SPDY_FRAME);
         assert_int_equal(frame.type, SPDY_SYN_STREAM);
         assert_int_equal(frame.stream, 5);
         assert_int_equal(frame.fin, round == 1);
         assert_header(&frame, "A", "one");
         assert_header(&frame, "b", "");
-        assert_int_equal(next(ends, &frame), SPDY_FRAME);
+        assert_int_equal(read_next(ends, &frame), SPDY_FRAME);
         assert_int_equal(frame.type, SPDY_SYN_REPLY);
         assert_true(frame.fin);
         assert_null(frame.headers);
     }
-    assert_int_equal(next(ends, &frame), SPDY_FRAME);
+    assert_int_equal(read_next(ends, &frame), SPDY_FRAME);
     assert_int_equal(frame.type, SPDY_PING);
     assert_int_equal(frame.value, 77);
-    assert_int_equal(next(ends, &frame), SPDY_FRAME);
+    assert_int_equal(read_next(ends, &frame), SPDY_FRAME);
     assert_int_equal(frame.type, SPDY_RST_STREAM);
     assert_int_equal(frame.stream, 9);
     assert_int_equal(frame.value, SPDY_REFUSED_STREAM);
-    assert_int_equal(next(ends, &frame), SPDY_FRAME);
+    assert_int_equal(read_next(ends, &frame), SPDY_FRAME);
     assert_int_equal(frame.type, SPDY_GOAWAY);
     assert_int_equal(frame.stream, 11);
     assert_int_equal(frame.value, SPDY_GOAWAY_PROTOCOL_ERROR);
-    assert_int_equal(next(ends, &frame), SPDY_MORE);
+    assert_int_equal(read_next(ends, &frame), SPDY_MORE);
 }
 
 static void data_comes_in_pieces_and_ends_once(void **state)
@@ -178,20 +178,20 @@ static void data_comes_in_pieces_and_ends_once(void **state)
     size_t got = 0;
     struct spdy_frame frame;
     while (got < sizeof(data)) {
-        assert_int_equal(next(ends, &frame), SPDY_FRAME);
+        assert_int_equal(read_next(ends, &frame), SPDY_FRAME);
         assert_int_equal(frame.type, SPDY_DATA);
         assert_int_equal(frame.stream, 3);
         assert_memory_equal(frame.data, data + got, frame.size);
         got += frame.size;
         assert_int_equal(frame.fin, got == sizeof(data));
     }
-    assert_int_equal(next(ends, &frame), SPDY_FRAME);
+    assert_int_equal(read_next(ends, &frame), SPDY_FRAME);
     assert_int_equal(frame.stream, 5);
     assert_int_equal(frame.size, 0);
     assert_true(frame.fin);
 }
 
-static void what_is_not_known_is_read_over(void **state)
+static void unknown_frames_are_skipped(void **state)
 {
     struct ends *ends = *state;
     static const char unknown[] = "\x80\x03\x00\x63\x00\x00\x00\x03xyz";
@@ -200,13 +200,13 @@ static void what_is_not_known_is_read_over(void **state)
     buf_append(&ends->wire, settings, sizeof(settings) - 1);
     spdy_write_ping(&ends->wire, 1);
     struct spdy_frame frame;
-    assert_int_equal(next(ends, &frame), SPDY_FRAME);
+    assert_int_equal(read_next(ends, &frame), SPDY_FRAME);
     assert_int_equal(frame.type, SPDY_SETTINGS);
-    assert_int_equal(next(ends, &frame), SPDY_FRAME);
+    assert_int_equal(read_next(ends, &frame), SPDY_FRAME);
     assert_int_equal(frame.type, SPDY_PING);
 }
 
-static void what_breaks_the_protocol_is_refused(void **state)
+static void protocol_violations_are_rejected(void **state)
 {
     static const struct {
         const char *hex, *why;
@@ -228,7 +228,7 @@ static void what_breaks_the_protocol_is_refused(void **state)
         buf_clear(&ends->wire);
         ends->taken = 0;
         buf_append(&ends->wire, bytes, from_hex(rows[i].hex, bytes));
-        assert_int_equal(next(ends, &frame), rows[i].why ? SPDY_BROKEN : SPDY_MORE);
+        assert_int_equal(read_next(ends, &frame), rows[i].why ? SPDY_BROKEN : SPDY_MORE);
         if (rows[i].why)
             assert_non_null(strstr(ends->err.message, rows[i].why));
     }
@@ -257,7 +257,7 @@ static void headers_have_a_limit(void **state)
     buf_append(&ends->wire, head, sizeof(head));
     buf_append(&ends->wire, packed, size);
     struct spdy_frame frame;
-    assert_int_equal(next(ends, &frame), SPDY_BROKEN);
+    assert_int_equal(read_next(ends, &frame), SPDY_BROKEN);
     assert_int_equal(ends->err.code, ERR_TOO_LARGE);
 }
 
@@ -274,7 +274,7 @@ static void limits_hold_at_the_last_byte(void **state)
         buf_append(&ends->wire, head, sizeof(head));
         buf_append(&ends->wire, body, size);
         free(body);
-        assert_int_equal(next(ends, &frame), more ? SPDY_BROKEN : SPDY_FRAME);
+        assert_int_equal(read_next(ends, &frame), more ? SPDY_BROKEN : SPDY_FRAME);
         if (more)
             assert_int_equal(ends->err.code, ERR_TOO_LARGE);
     }
@@ -292,14 +292,14 @@ static void limits_hold_at_the_last_byte(void **state)
         value[SPDY_HEADERS_MAX - 1 - AROUND] = more ? 'v' : '\0';
         spdy_write_syn_reply(&ends->writer, &ends->wire, 1, false,
                              &(struct http_header){"n", value, NULL});
-        assert_int_equal(next(ends, &frame), more ? SPDY_BROKEN : SPDY_FRAME);
+        assert_int_equal(read_next(ends, &frame), more ? SPDY_BROKEN : SPDY_FRAME);
         if (more)
             assert_int_equal(ends->err.code, ERR_TOO_LARGE);
     }
     free(value);
 }
 
-static void lines_have_a_limit(void **state)
+static void the_number_of_headers_has_a_limit(void **state)
 {
     struct ends *ends = *state;
     struct http_header headers[SPDY_HEADERS_COUNT_MAX + 1];
@@ -308,9 +308,9 @@ static void lines_have_a_limit(void **state)
     struct spdy_frame frame;
     spdy_write_syn_reply(&ends->writer, &ends->wire, 1, false,
                          &headers[SPDY_HEADERS_COUNT_MAX - 1]);
-    assert_int_equal(next(ends, &frame), SPDY_FRAME);
+    assert_int_equal(read_next(ends, &frame), SPDY_FRAME);
     spdy_write_syn_reply(&ends->writer, &ends->wire, 1, false, &headers[SPDY_HEADERS_COUNT_MAX]);
-    assert_int_equal(next(ends, &frame), SPDY_BROKEN);
+    assert_int_equal(read_next(ends, &frame), SPDY_BROKEN);
     assert_int_equal(ends->err.code, ERR_TOO_LARGE);
 }
 
@@ -318,15 +318,15 @@ int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(the_dictionary_is_that_of_the_protocol),
-        TEST(reads_what_others_compress),
-        TEST(reads_what_it_writes),
+        TEST(the_dictionary_matches_the_protocol),
+        TEST(reads_headers_compressed_by_zlib),
+        TEST(reads_frames_that_it_wrote),
         TEST(data_comes_in_pieces_and_ends_once),
-        TEST(what_is_not_known_is_read_over),
-        TEST(what_breaks_the_protocol_is_refused),
+        TEST(unknown_frames_are_skipped),
+        TEST(protocol_violations_are_rejected),
         TEST(headers_have_a_limit),
         TEST(limits_hold_at_the_last_byte),
-        TEST(lines_have_a_limit),
+        TEST(the_number_of_headers_has_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -188,7 +188,7 @@ static void assert_log(struct world *world, const char *expected)
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-static void streams_open_talk_and_end_each_side_by_itself(void **state)
+static void each_side_of_a_stream_ends_separately(void **state)
 {
     struct world *world = *state;
     world->peer->piece = 3;
@@ -231,7 +231,7 @@ static void a_stream_freed_before_its_end_is_reset(void **state)
     assert_string_equal(heard(world), "reply 3 0 reset 3 5 ");
 }
 
-static void what_is_not_accepted_is_refused(void **state)
+static void a_stream_that_is_not_accepted_is_reset(void **state)
 {
     struct world *world = *state;
     world->refuse = true;
@@ -243,7 +243,7 @@ static void what_is_not_accepted_is_refused(void **state)
     assert_log(world, "");
 }
 
-static void the_peer_resets(void **state)
+static void the_peer_resets_a_stream(void **state)
 {
     struct world *world = *state;
     _cleanup_buf_ struct buf frame;
@@ -271,7 +271,7 @@ static void pings_are_echoed(void **state)
     assert_string_equal(heard(world), "ping 0 41 ");
 }
 
-static void a_paused_stream_holds_the_line(void **state)
+static void a_paused_stream_pauses_the_connection(void **state)
 {
     struct world *world = *state;
     open_stream(world, 1, false);
@@ -292,7 +292,7 @@ static void a_paused_stream_holds_the_line(void **state)
     assert_log(world, "3:waits ");
 }
 
-static void the_peer_leaves(void **state)
+static void the_peer_disconnects(void **state)
 {
     struct world *world = *state;
     open_stream(world, 1, false);
@@ -302,7 +302,7 @@ static void the_peer_leaves(void **state)
     assert_log(world, "1.open(x) 3.open(x) 3.reset 1.reset over closed ");
 }
 
-static void a_peer_that_breaks_the_protocol_is_told_and_left(void **state)
+static void a_protocol_violation_ends_the_session(void **state)
 {
     struct world *world = *state;
     open_stream(world, 3, false);
@@ -313,7 +313,7 @@ static void a_peer_that_breaks_the_protocol_is_told_and_left(void **state)
                       "and greater than the last one, 3 closed ");
 }
 
-static void our_goodbye(void **state)
+static void closing_the_session_sends_goaway(void **state)
 {
     struct world *world = *state;
     open_stream(world, 1, false);
@@ -373,15 +373,15 @@ int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(streams_open_talk_and_end_each_side_by_itself),
+        TEST(each_side_of_a_stream_ends_separately),
         TEST(a_stream_freed_before_its_end_is_reset),
-        TEST(what_is_not_accepted_is_refused),
-        TEST(the_peer_resets),
+        TEST(a_stream_that_is_not_accepted_is_reset),
+        TEST(the_peer_resets_a_stream),
         TEST(pings_are_echoed),
-        TEST(a_paused_stream_holds_the_line),
-        TEST(the_peer_leaves),
-        TEST(a_peer_that_breaks_the_protocol_is_told_and_left),
-        TEST(our_goodbye),
+        TEST(a_paused_stream_pauses_the_connection),
+        TEST(the_peer_disconnects),
+        TEST(a_protocol_violation_ends_the_session),
+        TEST(closing_the_session_sends_goaway),
         TEST(streams_have_a_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,7 +64,7 @@ static const char *read_all(enum websocket_side from, uint64_t max, const void *
 #define FROM_CLIENT(bytes) read_all(WEBSOCKET_CLIENT, 1000, bytes, sizeof(bytes) - 1, 0)
 
 /* The examples of RFC 6455, section 5.7. */
-static void reads_the_examples_of_the_standard(void **state)
+static void reads_the_examples_of_rfc_6455(void **state)
 {
     assert_string_equal(FROM_SERVER("\x81\x05Hello"), "t[Hello]");
     assert_string_equal(FROM_CLIENT("\x81\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58"), "t[Hello]");
@@ -73,7 +73,7 @@ static void reads_the_examples_of_the_standard(void **state)
     assert_string_equal(FROM_CLIENT("\x8a\x85\x37\xfa\x21\x3d\x7f\x9f\x4d\x51\x58"), "pong(Hello)");
 }
 
-static void control_frames_come_between_fragments(void **state)
+static void control_frames_may_come_between_fragments(void **state)
 {
     assert_string_equal(FROM_SERVER("\x02\x01"
                                     "a\x89\x01p\x00\x01"
@@ -105,7 +105,7 @@ static void add(struct frames *frames, enum websocket_opcode opcode, bool fin, c
     free(body);
 }
 
-static void reads_what_it_writes_however_it_is_cut(void **state)
+static void reads_its_own_frames_for_any_split(void **state)
 {
     struct frames frames;
     char close[WEBSOCKET_CONTROL_MAX];
@@ -157,7 +157,7 @@ static void lengths_are_written_in_their_shortest_form(void **state)
     }
 }
 
-static void what_breaks_the_protocol_is_refused(void **state)
+static void protocol_violations_are_rejected(void **state)
 {
     static const struct {
         const char *bytes;
@@ -230,7 +230,7 @@ static void limits_hold_at_the_last_byte(void **state)
     buf_release(&frames.buf);
 }
 
-static void goodbyes_have_codes(void **state)
+static void close_frames_have_codes(void **state)
 {
     static const struct {
         int code;
@@ -256,7 +256,7 @@ static void goodbyes_have_codes(void **state)
     assert_int_equal(websocket_write_close(body, WEBSOCKET_NO_CODE, "x"), 0);
 }
 
-static void a_mask_may_begin_anywhere(void **state)
+static void masking_may_start_at_any_offset(void **state)
 {
     char plain[50], whole[50], pieces[50];
     for (size_t i = 0; i < sizeof(plain); i++)
@@ -273,14 +273,14 @@ static void a_mask_may_begin_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_the_examples_of_the_standard),
-        cmocka_unit_test(control_frames_come_between_fragments),
-        cmocka_unit_test(reads_what_it_writes_however_it_is_cut),
+        cmocka_unit_test(reads_the_examples_of_rfc_6455),
+        cmocka_unit_test(control_frames_may_come_between_fragments),
+        cmocka_unit_test(reads_its_own_frames_for_any_split),
         cmocka_unit_test(lengths_are_written_in_their_shortest_form),
-        cmocka_unit_test(what_breaks_the_protocol_is_refused),
+        cmocka_unit_test(protocol_violations_are_rejected),
         cmocka_unit_test(limits_hold_at_the_last_byte),
-        cmocka_unit_test(goodbyes_have_codes),
-        cmocka_unit_test(a_mask_may_begin_anywhere),
+        cmocka_unit_test(close_frames_have_codes),
+        cmocka_unit_test(masking_may_start_at_any_offset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -190,7 +190,7 @@ static void assert_log(struct world *world, const char *expected)
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-static void messages_go_both_ways(void **state)
+static void messages_are_sent_and_received(void **state)
 {
     struct world *world = *state;
     say_text(world, WEBSOCKET_BINARY, "one");
@@ -211,7 +211,7 @@ static void messages_go_both_ways(void **state)
     assert_int_equal(websocket_session_pending(world->session), 0);
 }
 
-static void a_pause_holds_also_what_has_come_already(void **state)
+static void a_pause_also_holds_received_messages(void **state)
 {
     struct world *world = *state;
     world->pause_at_data = true;
@@ -234,7 +234,7 @@ static void a_pause_holds_also_what_has_come_already(void **state)
     assert_false(world->peer->paused);
 }
 
-static void the_client_says_goodbye(void **state)
+static void the_client_closes_the_session(void **state)
 {
     struct world *world = *state;
     memory_stream_hold(world->peer, true); /* keeps the frames in the buffer */
@@ -248,7 +248,7 @@ static void the_client_says_goodbye(void **state)
     assert_log(world, "closed ");
 }
 
-static void a_goodbye_without_a_code_gets_one_without(void **state)
+static void a_close_frame_without_a_code_is_echoed_without_a_code(void **state)
 {
     struct world *world = *state;
     memory_stream_hold(world->peer, true);
@@ -258,7 +258,7 @@ static void a_goodbye_without_a_code_gets_one_without(void **state)
     assert_log(world, "end ");
 }
 
-static void we_say_goodbye(void **state)
+static void the_server_closes_the_session(void **state)
 {
     struct world *world = *state;
     memory_stream_hold(world->peer, true);
@@ -276,7 +276,7 @@ static void we_say_goodbye(void **state)
     assert_log(world, "closed ");
 }
 
-static void one_that_breaks_the_rules_is_told_so(void **state)
+static void a_protocol_violation_gets_a_close_frame(void **state)
 {
     struct world *world = *state;
     memory_stream_hold(world->peer, true);
@@ -286,7 +286,7 @@ static void one_that_breaks_the_rules_is_told_so(void **state)
     assert_log(world, "end: websocket: a client's frame is not masked ");
 }
 
-static void text_is_taken_like_bytes(void **state)
+static void text_messages_are_read_like_binary_messages(void **state)
 {
     struct world *world = *state;
     say_text(world, WEBSOCKET_TEXT, "hello");
@@ -303,7 +303,7 @@ static void text_is_taken_like_bytes(void **state)
 }
 
 /* A client that pings and never reads must not make our memory grow. */
-static void pings_of_one_that_does_not_read_are_not_answered_for_ever(void **state)
+static void pings_are_not_answered_without_limit(void **state)
 {
     enum { PINGS = 20000 };
     struct world *world = *state;
@@ -318,7 +318,7 @@ static void pings_of_one_that_does_not_read_are_not_answered_for_ever(void **sta
     assert_in_range(world->peer->out.size, 1 << 20, (1 << 20) + 200);
 }
 
-static void the_line_ends_without_a_word(void **state)
+static void the_connection_ends_without_a_close_frame(void **state)
 {
     struct world *world = *state;
     memory_stream_send_end(world->peer);
@@ -326,7 +326,7 @@ static void the_line_ends_without_a_word(void **state)
     assert_log(world, "end closed ");
 }
 
-static void the_line_breaks(void **state)
+static void the_connection_breaks(void **state)
 {
     struct world *world = *state;
     memory_stream_break(world->peer);
@@ -334,7 +334,7 @@ static void the_line_breaks(void **state)
     assert_log(world, "end: peer left closed ");
 }
 
-static void one_that_leaves_is_noticed_behind_what_is_held(void **state)
+static void a_disconnect_is_detected_behind_held_messages(void **state)
 {
     struct world *world = *state;
     world->pause_at_data = true;
@@ -347,7 +347,7 @@ static void one_that_leaves_is_noticed_behind_what_is_held(void **state)
     assert_log(world, "end closed ");
 }
 
-static void an_end_at_once_says_nothing(void **state)
+static void an_abort_sends_no_close_frame(void **state)
 {
     struct world *world = *state;
     world->pause_at_data = true;
@@ -360,7 +360,7 @@ static void an_end_at_once_says_nothing(void **state)
     assert_log(world, "[one] closed ");
 }
 
-static void the_stream_inside_knows_no_messages(void **state)
+static void the_inner_stream_has_no_message_boundaries(void **state)
 {
     struct world *world = *state;
     say(world, WEBSOCKET_BINARY, false, "ab", 2);
@@ -394,7 +394,7 @@ static void the_stream_inside_knows_no_messages(void **state)
     assert_log(world, "closed ");
 }
 
-static void the_stream_inside_ends_with_its_session(void **state)
+static void the_inner_stream_ends_with_its_session(void **state)
 {
     struct world *world = *state;
     run(world);
@@ -403,7 +403,7 @@ static void the_stream_inside_ends_with_its_session(void **state)
     assert_log(world, "open end closed ");
 }
 
-static void the_stream_inside_closes_at_once(void **state)
+static void the_inner_stream_closes_at_once(void **state)
 {
     struct world *world = *state;
     run(world);
@@ -417,21 +417,21 @@ int main(void)
 #define TEST(test)        cmocka_unit_test_setup_teardown(test, setup, teardown)
 #define STREAM_TEST(test) cmocka_unit_test_setup_teardown(test, setup_stream, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(messages_go_both_ways),
-        TEST(a_pause_holds_also_what_has_come_already),
-        TEST(the_client_says_goodbye),
-        TEST(a_goodbye_without_a_code_gets_one_without),
-        TEST(we_say_goodbye),
-        TEST(one_that_breaks_the_rules_is_told_so),
-        TEST(text_is_taken_like_bytes),
-        TEST(pings_of_one_that_does_not_read_are_not_answered_for_ever),
-        TEST(the_line_ends_without_a_word),
-        TEST(the_line_breaks),
-        TEST(one_that_leaves_is_noticed_behind_what_is_held),
-        TEST(an_end_at_once_says_nothing),
-        STREAM_TEST(the_stream_inside_knows_no_messages),
-        STREAM_TEST(the_stream_inside_ends_with_its_session),
-        STREAM_TEST(the_stream_inside_closes_at_once),
+        TEST(messages_are_sent_and_received),
+        TEST(a_pause_also_holds_received_messages),
+        TEST(the_client_closes_the_session),
+        TEST(a_close_frame_without_a_code_is_echoed_without_a_code),
+        TEST(the_server_closes_the_session),
+        TEST(a_protocol_violation_gets_a_close_frame),
+        TEST(text_messages_are_read_like_binary_messages),
+        TEST(pings_are_not_answered_without_limit),
+        TEST(the_connection_ends_without_a_close_frame),
+        TEST(the_connection_breaks),
+        TEST(a_disconnect_is_detected_behind_held_messages),
+        TEST(an_abort_sends_no_close_frame),
+        STREAM_TEST(the_inner_stream_has_no_message_boundaries),
+        STREAM_TEST(the_inner_stream_ends_with_its_session),
+        STREAM_TEST(the_inner_stream_closes_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

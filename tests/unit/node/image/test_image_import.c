@@ -104,7 +104,7 @@ static void make_archive(struct arena *arena, const struct flaw *flaw)
     file_write_atomic(file, archive.data, archive.size, 0600, NULL);
 }
 
-static int import_as(struct arena *arena, const char *name, struct json **ret, struct err *err)
+static int import_image(struct arena *arena, const char *name, struct json **ret, struct err *err)
 {
     const struct node_image_import import = {.state_dir = state_dir,
                                              .file = file,
@@ -126,7 +126,7 @@ static size_t count_images(void)
     return count;
 }
 
-static void whole_ones(void **state)
+static void valid_archives_are_imported(void **state)
 {
     static const struct flaw NONE[] = {
         {.blob = false}, {.gzip = true}, {.gzip = true, .blob = true}};
@@ -137,7 +137,7 @@ static void whole_ones(void **state)
         struct err err = ERR_INIT;
         make_archive(arena, &NONE[k]);
         for (int i = 0; i < 2; i++) { /* the second time the image exists already */
-            if (import_as(arena, NULL, &rows, &err) < 0)
+            if (import_image(arena, NULL, &rows, &err) < 0)
                 fail_msg("%s", err.message);
             assert_int_equal(json_count(rows), 2);
             assert_string_equal(json_get_string(rows->first, "name", ""), "x/y:1");
@@ -160,7 +160,7 @@ static void whole_ones(void **state)
     }
 }
 
-static void broken_ones_leave_nothing(void **state)
+static void invalid_archives_leave_no_files(void **state)
 {
     static const struct {
         struct flaw flaw;
@@ -184,7 +184,7 @@ static void broken_ones_leave_nothing(void **state)
         struct json *rows, *table;
         struct err err = ERR_INIT;
         make_archive(arena, &CASES[i].flaw);
-        assert_true(import_as(arena, CASES[i].name, &rows, &err) < 0);
+        assert_true(import_image(arena, CASES[i].name, &rows, &err) < 0);
         if (!strstr(err.message, CASES[i].error))
             fail_msg("no '%s' in '%s'", CASES[i].error, err.message);
         assert_int_equal(count_images(), 0);
@@ -194,11 +194,11 @@ static void broken_ones_leave_nothing(void **state)
     file_write_atomic(file, "no archive", 10, 0600, NULL);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *rows;
-    assert_true(import_as(arena, NULL, &rows, NULL) < 0);
+    assert_true(import_image(arena, NULL, &rows, NULL) < 0);
     assert_int_equal(count_images(), 0);
 }
 
-static void what_the_killed_left_is_removed(void **state)
+static void files_of_a_killed_import_are_removed(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *rows;
@@ -207,21 +207,21 @@ static void what_the_killed_left_is_removed(void **state)
     make_archive(arena, &(struct flaw){0});
     assert_int_equal(image_store_begin(arena, state_dir, &path, &fd, NULL), 0);
     file_make_dirs(arena_printf(arena, "%s/image/rootfs", path), 0700, NULL);
-    assert_int_equal(import_as(arena, "one", &rows, NULL), 0);
+    assert_int_equal(import_image(arena, "one", &rows, NULL), 0);
     assert_true(file_exists(path)); /* another import still works there */
     close(fd);
-    assert_int_equal(import_as(arena, "one", &rows, NULL), 0);
+    assert_int_equal(import_image(arena, "one", &rows, NULL), 0);
     assert_false(file_exists(path));
     assert_int_equal(node_image_remove(state_dir, "one", NULL), 0);
 }
 
-static void images_in_use_stay(void **state)
+static void images_in_use_are_not_removed(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *rows;
     struct err err = ERR_INIT;
     make_archive(arena, &(struct flaw){0});
-    assert_int_equal(import_as(arena, "used", &rows, NULL), 0);
+    assert_int_equal(import_image(arena, "used", &rows, NULL), 0);
     struct pod_spec spec = {.hostname = "worker-0"};
     struct pod_container *container = pod_spec_add_container(arena, &spec, "main");
     container->root = image_root(arena, state_dir, json_get_string(rows->first, "digest", ""));
@@ -253,10 +253,10 @@ static void images_in_use_stay(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_ones),
-        cmocka_unit_test(broken_ones_leave_nothing),
-        cmocka_unit_test(what_the_killed_left_is_removed),
-        cmocka_unit_test(images_in_use_stay),
+        cmocka_unit_test(valid_archives_are_imported),
+        cmocka_unit_test(invalid_archives_leave_no_files),
+        cmocka_unit_test(files_of_a_killed_import_are_removed),
+        cmocka_unit_test(images_in_use_are_not_removed),
     };
     if (!mkdtemp(scratch))
         return 1;

@@ -7,7 +7,7 @@
 #define AA   "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define BB   "sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 
-static void parts(void **state)
+static void names_are_split_into_parts(void **state)
 {
     static const struct {
         const char *text, *name, *tag, *digest;
@@ -61,7 +61,7 @@ static int match(const char *wanted, const char *have, const char *digest)
     return image_name_match(&one, &other, digest);
 }
 
-static void matches(void **state)
+static void names_match_like_docker_names(void **state)
 {
     assert_int_equal(match("x", "y", ""), 0);
     assert_int_equal(match("x:1", "x:2", ""), 0);
@@ -79,8 +79,8 @@ static void matches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts),
-        cmocka_unit_test(matches),
+        cmocka_unit_test(names_are_split_into_parts),
+        cmocka_unit_test(names_match_like_docker_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@ static const char *report(struct arena *arena, const char *table)
     return json_to_string(arena, image_report(arena, read_json(arena, table)));
 }
 
-static void the_largest_comes_first(void **state)
+static void largest_image_is_reported_first(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     assert_string_equal(report(arena, "{}"), "[]");
@@ -21,7 +21,7 @@ static void the_largest_comes_first(void **state)
                "{'names':['small:1'],'sizeBytes':10},{'names':['cmd:1']},{'names':['old']}]"));
 }
 
-static void names_of_the_same_files_are_one_image(void **state)
+static void names_with_one_digest_are_one_image(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     assert_string_equal(report(arena, "{'a:1':{'digest':'sha256:a','size':10},"
@@ -31,7 +31,7 @@ static void names_of_the_same_files_are_one_image(void **state)
                                       "{'names':['a:1','c:2'],'sizeBytes':10}]"));
 }
 
-static void there_are_no_more_than_the_kubelet_tells(void **state)
+static void report_has_the_limits_of_the_kubelet(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *table = json_object(arena);
@@ -54,9 +54,9 @@ static void there_are_no_more_than_the_kubelet_tells(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_largest_comes_first),
-        cmocka_unit_test(names_of_the_same_files_are_one_image),
-        cmocka_unit_test(there_are_no_more_than_the_kubelet_tells),
+        cmocka_unit_test(largest_image_is_reported_first),
+        cmocka_unit_test(names_with_one_digest_are_one_image),
+        cmocka_unit_test(report_has_the_limits_of_the_kubelet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

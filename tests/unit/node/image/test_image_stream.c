@@ -73,7 +73,7 @@ static ssize_t read_all(struct image_stream *stream, unsigned char *ret, struct 
     return got < 0 ? got : (ssize_t)used;
 }
 
-static void whole_ones(void **state)
+static void complete_parts_are_read(void **state)
 {
     static unsigned char out[TEXT_SIZE + 1];
     for (size_t i = 0; i < ARRAY_SIZE(PACKS); i++) {
@@ -100,7 +100,7 @@ static void whole_ones(void **state)
 }
 
 /* The file ends before the part does. */
-static void cut_archives_are_refused(void **state)
+static void truncated_archives_are_rejected(void **state)
 {
     static unsigned char out[TEXT_SIZE + 1];
     for (size_t i = 0; i < ARRAY_SIZE(PACKS); i++) {
@@ -121,7 +121,7 @@ static void cut_archives_are_refused(void **state)
 }
 
 /* The part is complete, but the compressed data in it is truncated; or a pipe ends too early. */
-static void cut_data_is_refused(void **state)
+static void truncated_compressed_data_is_rejected(void **state)
 {
     static unsigned char out[TEXT_SIZE + 1];
     for (size_t i = 1; i < ARRAY_SIZE(PACKS); i++) {
@@ -159,9 +159,9 @@ static int make_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_ones),
-        cmocka_unit_test(cut_archives_are_refused),
-        cmocka_unit_test(cut_data_is_refused),
+        cmocka_unit_test(complete_parts_are_read),
+        cmocka_unit_test(truncated_archives_are_rejected),
+        cmocka_unit_test(truncated_compressed_data_is_rejected),
     };
     return cmocka_run_group_tests(tests, make_text, NULL);
 }

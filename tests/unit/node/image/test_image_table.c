@@ -35,7 +35,7 @@ static int add(const char *name, const char *program)
     return node_image_add(&image, NULL);
 }
 
-static void built_in(void **state)
+static void built_in_images_are_found(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     static const char *const NAMES[] = {"trainyard/trainer", "trainyard/trainer:latest",
@@ -55,7 +55,7 @@ static void built_in(void **state)
     assert_non_null(strstr(err.message, "give the container a command"));
 }
 
-static void unknown_ones_come_with_advice(void **state)
+static void unknown_images_are_reported_with_advice(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct image image;
@@ -71,7 +71,7 @@ static void unknown_ones_come_with_advice(void **state)
         "image, or give the container a command");
 }
 
-static void added_ones(void **state)
+static void images_are_added_and_removed(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct image image;
@@ -91,7 +91,7 @@ static void added_ones(void **state)
     assert_false(find(arena, "tf/tf", &image));
 }
 
-static void rows_of_earlier_versions(void **state)
+static void rows_of_earlier_versions_are_read(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct image image;
@@ -108,7 +108,7 @@ static void rows_of_earlier_versions(void **state)
     assert_int_equal(node_image_remove(directory, "new", NULL), 0);
 }
 
-static void whole_rows(void **state)
+static void rows_with_all_fields_are_read(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *root = arena_printf(arena, "%s/a-root", directory);
@@ -143,7 +143,7 @@ static void whole_rows(void **state)
     assert_true(file_exists(root)); /* the directory belongs to the user */
 }
 
-static void programs_that_pods_do_not_see(void **state)
+static void programs_outside_of_pods_are_rejected(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     static const struct {
@@ -174,7 +174,7 @@ static void programs_that_pods_do_not_see(void **state)
 }
 
 /* A program below /tmp and its script are mounted into pods. Other files there are not. */
-static void files_below_tmp(void **state)
+static void programs_below_tmp_are_mounted(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     char scratch[] = "/tmp/trainyard-unit.XXXXXX";
@@ -221,7 +221,7 @@ static void files_below_tmp(void **state)
     rmdir(scratch);
 }
 
-static void users(void **state)
+static void users_of_images_are_resolved(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     static const struct {
@@ -262,7 +262,7 @@ static void users(void **state)
     assert_int_equal(image_user_find(arena, directory, "daemon", &user, NULL), -ERR_INVALID);
 }
 
-static void a_broken_table_is_named(void **state)
+static void damaged_table_is_named_in_the_error(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     char *path = arena_printf(arena, "%s/images.json", directory);
@@ -276,15 +276,15 @@ static void a_broken_table_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(built_in),
-        cmocka_unit_test(unknown_ones_come_with_advice),
-        cmocka_unit_test(added_ones),
-        cmocka_unit_test(rows_of_earlier_versions),
-        cmocka_unit_test(whole_rows),
-        cmocka_unit_test(programs_that_pods_do_not_see),
-        cmocka_unit_test(files_below_tmp),
-        cmocka_unit_test(users),
-        cmocka_unit_test(a_broken_table_is_named),
+        cmocka_unit_test(built_in_images_are_found),
+        cmocka_unit_test(unknown_images_are_reported_with_advice),
+        cmocka_unit_test(images_are_added_and_removed),
+        cmocka_unit_test(rows_of_earlier_versions_are_read),
+        cmocka_unit_test(rows_with_all_fields_are_read),
+        cmocka_unit_test(programs_outside_of_pods_are_rejected),
+        cmocka_unit_test(programs_below_tmp_are_mounted),
+        cmocka_unit_test(users_of_images_are_resolved),
+        cmocka_unit_test(damaged_table_is_named_in_the_error),
     };
     if (!mkdtemp(directory))
         return 1;

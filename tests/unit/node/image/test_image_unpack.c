@@ -61,7 +61,7 @@ static int apply(struct err *err)
     return result;
 }
 
-static void apply_well(void)
+static void must_apply(void)
 {
     struct err err = ERR_INIT;
     if (apply(&err) < 0)
@@ -102,7 +102,7 @@ static void expect_untouched(void)
     assert_false(file_exists(path_of(scratch, "new")));
 }
 
-static void later_layers_take_away(void **state)
+static void later_layers_delete_files(void **state)
 {
     struct buf *tar = &layer.buf;
     tar_put(tar, '5', "./", "");
@@ -115,13 +115,13 @@ static void later_layers_take_away(void **state)
     tar_put(tar, '0', "becomes-dir", "x");
     tar_put(tar, '0', "becomes-file/x", "x");
     tar_put(tar, '0', "stays", "first");
-    apply_well();
+    must_apply();
     expect_file("etc/one", "1");
     tar_put(tar, '0', "etc/.wh.one", "");
     tar_put(tar, '0', ".wh.deep", "");
     tar_put(tar, '0', "etc/.wh.missing", "");
     tar_put(tar, '0', "opaque/both/new", "new");
-    tar_put(tar, '0', "opaque/.wh..wh..opq", ""); /* also counts after entries of the same layer */
+    tar_put(tar, '0', "opaque/.wh..wh..opq", ""); /* also applies after entries of the same layer */
     tar_put(tar, '0', "opaque/new", "new");
     tar_put(tar, '5', "becomes-dir", "");
     tar_put(tar, '0', "becomes-dir/inner", "in");
@@ -129,7 +129,7 @@ static void later_layers_take_away(void **state)
     tar_put(tar, '0', "stays", "second");
     tar_put(tar, '0', ".wh.stays", ""); /* hides files of lower layers, not of the same layer */
     tar_put(tar, '0', ".wh..wh.plnk/1.2", "");
-    apply_well();
+    must_apply();
     expect_gone("etc/one");
     expect_file("etc/two", "2");
     expect_gone("deep");
@@ -142,18 +142,18 @@ static void later_layers_take_away(void **state)
     expect_file("stays", "second");
 }
 
-static void links_inside(void **state)
+static void links_inside_the_root_are_followed(void **state)
 {
     struct buf *tar = &layer.buf;
     tar_put(tar, '5', "usr/lib", "");
     tar_put(tar, '2', "lib", "usr/lib");
     tar_put(tar, '2', "abs", "/usr/lib");
-    apply_well();
+    must_apply();
     tar_put(tar, '0', "lib/a", "a"); /* as on a machine where /lib is a link to /usr/lib */
     tar_put(tar, '0', "abs/b", "b");
     tar_put(tar, '1', "hard", "abs/b");
     tar_put(tar, '1', "to-link", "lib");
-    apply_well();
+    must_apply();
     expect_file("usr/lib/a", "a");
     expect_file("usr/lib/b", "b");
     expect_file("hard", "b");
@@ -162,7 +162,7 @@ static void links_inside(void **state)
     assert_string_equal(target, "usr/lib");
 }
 
-static void modes_and_owners(void **state)
+static void modes_are_set_and_sizes_counted(void **state)
 {
     struct buf *tar = &layer.buf;
     struct stat info;
@@ -173,11 +173,11 @@ static void modes_and_owners(void **state)
     tar_put(tar, '3', "dev/null", "");
     tar_put(tar, '6', "pipe", "");
     tar_put(tar, '0', "gone/file", "123456789");
-    apply_well();
+    must_apply();
     tar_put(tar, '0', "closed/later", "87654321");
     tar_put(tar, '1', "closed/again", "closed/later");
     tar_put(tar, '0', ".wh.gone", "");
-    apply_well();
+    must_apply();
     assert_int_equal(image_unpack_finish(unpack, &size, NULL), 0);
     assert_int_equal(size, 13);
     assert_int_equal(stat(path_of(root, "closed"), &info), 0);
@@ -195,7 +195,7 @@ static void modes_and_owners(void **state)
     chmod(path_of(root, "closed"), 0); /* it can be removed anyway */
 }
 
-static void ways_out(void **state)
+static void entries_outside_of_the_root_are_not_written(void **state)
 {
     _cleanup_free_ char *secret = mem_printf("%s/secret", outside);
     const struct {
@@ -237,11 +237,11 @@ static void ways_out(void **state)
     }
     /* The top of an archive is the root, in any notation. */
     tar_put(&layer.buf, '0', "/etc//./absolute", "here");
-    apply_well();
+    must_apply();
     expect_file("etc/absolute", "here");
 }
 
-static void what_leads_up_is_refused(void **state)
+static void parent_directories_in_names_are_rejected(void **state)
 {
     static const char *const NAMES[] = {"../x", "a/../x", "a/..", ".."};
     for (size_t i = 0; i < ARRAY_SIZE(NAMES); i++) {
@@ -254,21 +254,21 @@ static void what_leads_up_is_refused(void **state)
 
 /* A directory that became a link to another directory must not change the mode of that
  * directory. */
-static void a_directory_that_became_a_link(void **state)
+static void link_in_place_of_a_directory_keeps_its_target(void **state)
 {
     struct stat info;
     uint64_t size;
     tar_put_data(&layer.buf, '5', "first", "", 0700, "", 0);
     tar_put_data(&layer.buf, '5', "other", "", 0755, "", 0);
-    apply_well();
+    must_apply();
     tar_put(&layer.buf, '2', "first", "other");
-    apply_well();
+    must_apply();
     assert_int_equal(image_unpack_finish(unpack, &size, NULL), 0);
     assert_int_equal(stat(path_of(root, "other"), &info), 0);
     assert_int_equal(info.st_mode & 07777, 0755);
 }
 
-static void who_is_told_to_end_ends(void **state)
+static void pending_sigterm_cancels_the_layer(void **state)
 {
     sigset_t ending, before;
     sigemptyset(&ending);
@@ -283,12 +283,12 @@ static void who_is_told_to_end_ends(void **state)
     expect_gone("file");
 }
 
-static void limits(void **state)
+static void entries_and_depth_are_limited(void **state)
 {
     struct err err = ERR_INIT;
     for (int i = 0; i < ENTRIES_MAX; i++)
         tar_put(&layer.buf, '0', path_of("many", "x"), "");
-    apply_well();
+    must_apply();
     image_unpack_free(unpack);
     unpack = image_unpack_new(root_fd, ENTRIES_MAX);
     for (int i = 0; i <= ENTRIES_MAX; i++)
@@ -317,14 +317,17 @@ static void limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(later_layers_take_away, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(links_inside, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(modes_and_owners, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(ways_out, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_leads_up_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_directory_that_became_a_link, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(who_is_told_to_end_ends, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(limits, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(later_layers_delete_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(links_inside_the_root_are_followed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(modes_are_set_and_sizes_counted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(entries_outside_of_the_root_are_not_written, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(parent_directories_in_names_are_rejected, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(link_in_place_of_a_directory_keeps_its_target, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(pending_sigterm_cancels_the_layer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(entries_and_depth_are_limited, set_up, tear_down),
     };
     if (!mkdtemp(scratch))
         return 1;

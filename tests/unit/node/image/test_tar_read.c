@@ -69,7 +69,7 @@ static void expect_error(const char *part)
         fail_msg("no '%s' in '%s'", part, err.message);
 }
 
-static void kinds_of_entries(void **state)
+static void every_entry_type_is_read(void **state)
 {
     struct buf *tar = &memory.buf;
     tar_put(tar, '5', "dir/", "");
@@ -88,7 +88,7 @@ static void kinds_of_entries(void **state)
            "2 link dir/file 644 \n3 hard dir/file 644 \n5 device  644 \n4 pipe  644 \n");
 }
 
-static void long_names(void **state)
+static void long_names_are_read(void **state)
 {
     struct buf *tar = &memory.buf;
     char name[301] = "";
@@ -105,7 +105,7 @@ static void long_names(void **state)
     expect(wanted);
 }
 
-static void sizes_in_extended_headers(void **state)
+static void sizes_in_extended_headers_are_used(void **state)
 {
     struct buf *tar = &memory.buf;
     tar_put(tar, 'x', "pax", "9 size=3\n");
@@ -125,7 +125,7 @@ static void sizes_in_extended_headers(void **state)
     expect_error("damaged");                                     /* the checksum is wrong */
 }
 
-static void what_is_refused(void **state)
+static void malformed_headers_are_rejected(void **state)
 {
     static const struct {
         char type;
@@ -174,7 +174,7 @@ static void what_is_refused(void **state)
     expect_error("not a tar archive");
 }
 
-static void too_long_names(void **state)
+static void too_long_names_are_rejected(void **state)
 {
     size_t size = TAR_EXTENDED_MAX + 1;
     char *name = mem_zalloc(size);
@@ -192,11 +192,11 @@ static void too_long_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(kinds_of_entries, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(long_names, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(sizes_in_extended_headers, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(too_long_names, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_entry_type_is_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(long_names_are_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sizes_in_extended_headers_are_used, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(malformed_headers_are_rejected, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(too_long_names_are_rejected, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

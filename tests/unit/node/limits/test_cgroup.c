@@ -42,7 +42,7 @@ static void check_places(const char *own, const char *mounts, bool privileged,
     check_places(own, mounts, privileged, (const struct expected[]){__VA_ARGS__},                  \
                  sizeof((const struct expected[]){__VA_ARGS__}) / sizeof(struct expected))
 
-static void test_unified(void **state)
+static void test_version_2_places(void **state)
 {
     const char *mounts = "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
                          "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 "
@@ -63,7 +63,7 @@ static void test_unified(void **state)
     CHECK("0::/trainyard-self\n", mounts, true, {"/sys/fs/cgroup", 0, true, false});
 }
 
-static void test_version_1(void **state)
+static void test_version_1_places(void **state)
 {
     const char *mounts =
         "25 18 0:20 / /sys/fs/cgroup ro,nosuid shared:5 - tmpfs tmpfs ro,mode=755\n"
@@ -81,7 +81,7 @@ static void test_version_1(void **state)
           {"/sys/fs/cgroup/pids", CGROUP_PIDS, false, false});
 }
 
-static void test_hybrid(void **state)
+static void test_hybrid_places(void **state)
 {
     const char *mounts =
         "32 31 0:29 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu\n"
@@ -98,7 +98,7 @@ static void test_hybrid(void **state)
           {"/sys/fs/cgroup/unified", 0, true, false});
 }
 
-static void test_containers(void **state)
+static void test_places_inside_a_container(void **state)
 {
     /* The container has its own view of the hierarchy, read-only. */
     CHECK("0::/\n",
@@ -123,7 +123,7 @@ static void test_containers(void **state)
           {"/my groups", 0, true, false});
 }
 
-static void test_nothing(void **state)
+static void test_no_places(void **state)
 {
     static const char *const texts[][2] = {
         {"", ""},
@@ -140,7 +140,7 @@ static void test_nothing(void **state)
 
 /* ---- As text ---- */
 
-static void test_text(void **state)
+static void test_trees_round_trip(void **state)
 {
     char text[] = "1 cpu,cpuacct /a/b\n2  /c d\n2 memory,pids /e\n", copy[sizeof(text)];
     memcpy(copy, text, sizeof(text));
@@ -239,13 +239,13 @@ static void test_version_2_files(void **state)
 
 /* ---- The hierarchies of this machine ---- */
 
-static bool knows_none(void *context, const char *uid)
+static bool no_pod_is_known(void *context, const char *uid)
 {
     return false;
 }
 
 /* Starts a process in the group that runs until it is killed. */
-static pid_t start_in(const struct cgroup_trees *pod, const char *container)
+static pid_t start_process_in_group(const struct cgroup_trees *pod, const char *container)
 {
     int fds[2];
     assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
@@ -274,7 +274,7 @@ static bool machine_has_controllers(void)
     return access("/sys/fs/cgroup/memory/tasks", W_OK) == 0;
 }
 
-static void test_life_and_end(void **state)
+static void test_groups_limit_and_end_processes(void **state)
 {
     struct cgroup_base *base = cgroup_base_open(scratch, geteuid() == 0);
     const unsigned needed = CGROUP_CPU | CGROUP_MEMORY | CGROUP_PIDS;
@@ -295,7 +295,7 @@ static void test_life_and_end(void **state)
     /* A container may have the name of a file of the kernel. */
     assert_int_equal(cgroup_make(&pod, "tasks", NULL), 0);
     assert_int_equal(cgroup_limit(&pod, "tasks", &limits, NULL), 0);
-    pid_t pid = start_in(&pod, "tasks");
+    pid_t pid = start_process_in_group(&pod, "tasks");
     assert_true(cgroup_usage(&pod, "tasks", &usage));
     assert_int_equal(cgroup_oom_kills(&pod, "tasks"), 0);
     /* The processes are killed with the groups. */
@@ -308,8 +308,8 @@ static void test_life_and_end(void **state)
     /* The next server removes the groups that a killed supervisor left. */
     assert_int_equal(cgroup_make(&lost, NULL, NULL), 0);
     assert_int_equal(cgroup_make(&lost, "main", NULL), 0);
-    pid = start_in(&lost, "main");
-    cgroup_base_sweep(scratch, base, knows_none, NULL);
+    pid = start_process_in_group(&lost, "main");
+    cgroup_base_sweep(scratch, base, no_pod_is_known, NULL);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     for (size_t i = 0; i < lost.count; i++)
         assert_int_equal(access(lost.items[i].directory, F_OK), -1);
@@ -329,7 +329,7 @@ static const struct cgroup_tree *find_unified(const struct cgroup_base *base)
 }
 
 /* Our processes are moved. A foreign process stays and makes the move fail. */
-static void test_step_aside(void **state)
+static void test_own_processes_are_moved_to_a_subgroup(void **state)
 {
     struct cgroup_base *base = cgroup_base_open(scratch, geteuid() == 0);
     const struct cgroup_tree *unified = find_unified(base);
@@ -340,7 +340,7 @@ static void test_step_aside(void **state)
     const struct cgroup_trees parent = {{*unified}, 1};
     _cleanup_free_ char *before = mem_printf("%s/cgroup.procs", unified->directory);
     _cleanup_free_ char *after = mem_printf("%s/trainyard-self/cgroup.procs", unified->directory);
-    pid_t ours = start_in(&parent, NULL), stranger = fork();
+    pid_t ours = start_process_in_group(&parent, NULL), stranger = fork();
     if (stranger == 0) {
         (void)cgroup_enter(&parent, NULL, NULL);
         execlp("sleep", "sleep", "1000", (char *)NULL);
@@ -374,7 +374,7 @@ static void test_step_aside(void **state)
 
 /* A pod whose directory was lost had groups where an earlier `up` ran. A new supervisor must not
  * start beside them. */
-static void test_place_after_loss(void **state)
+static void test_groups_of_a_lost_pod_are_removed(void **state)
 {
     put("run/cgroups", "");
     put("pods/one/state", "");
@@ -414,11 +414,16 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unified),         cmocka_unit_test(test_version_1),
-        cmocka_unit_test(test_hybrid),          cmocka_unit_test(test_containers),
-        cmocka_unit_test(test_nothing),         cmocka_unit_test(test_text),
-        cmocka_unit_test(test_version_2_files), cmocka_unit_test(test_life_and_end),
-        cmocka_unit_test(test_step_aside),      cmocka_unit_test(test_place_after_loss),
+        cmocka_unit_test(test_version_2_places),
+        cmocka_unit_test(test_version_1_places),
+        cmocka_unit_test(test_hybrid_places),
+        cmocka_unit_test(test_places_inside_a_container),
+        cmocka_unit_test(test_no_places),
+        cmocka_unit_test(test_trees_round_trip),
+        cmocka_unit_test(test_version_2_files),
+        cmocka_unit_test(test_groups_limit_and_end_processes),
+        cmocka_unit_test(test_own_processes_are_moved_to_a_subgroup),
+        cmocka_unit_test(test_groups_of_a_lost_pod_are_removed),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

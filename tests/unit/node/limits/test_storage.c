@@ -47,7 +47,7 @@ static const char *judge(struct arena *arena, const char *volume, const char *ma
 }
 
 /* 300 KiB in a volume, 200 and 50 KiB in the containers, and files that are not counted. */
-static void the_kubelets_words(void **state)
+static void exceeded_limits_have_the_kubelets_messages(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     put("volumes/small/deep/er/file", 300 << 10);
@@ -68,7 +68,7 @@ static void the_kubelets_words(void **state)
     assert_null(judge(arena, "400Ki", "1Gi", "90Ki"));
 }
 
-static void a_file_with_two_names_counts_once(void **state)
+static void hard_links_are_counted_once(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     put("volumes/small/file", 300 << 10);
@@ -86,7 +86,7 @@ static void a_file_with_two_names_counts_once(void **state)
 
 /* A directory that an ordinary user cannot enter hides only its own files, and the gap is reported.
  * Root switches to another user for this test. */
-static void closed_directories_hide_only_themselves(void **state)
+static void unreadable_directory_hides_only_its_files(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct json *pod = read_json(arena, arena_printf(arena, POD, "200Ki", "1Gi", "1Gi"));
@@ -118,7 +118,7 @@ static void closed_directories_hide_only_themselves(void **state)
 }
 
 /* A tree that is too large to be measured exceeds the limit, even if it takes no space. */
-static void what_is_too_much_to_be_measured(void **state)
+static void too_deep_tree_exceeds_the_limit(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     put("volumes/free/file", 1);
@@ -139,7 +139,7 @@ static void what_is_too_much_to_be_measured(void **state)
 
 /* In a pod without any limit, only the files that its containers wrote outside of volumes count,
  * and their number does not. */
-static void a_container_without_a_limit(void **state)
+static void container_without_a_limit_has_the_default_limit(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct json *pod =
@@ -170,7 +170,7 @@ static void a_container_without_a_limit(void **state)
 
 /* Sidecars run at the same time as the containers. Each init container runs before them, together
  * with the sidecars started by then. */
-static void sidecars_bring_their_own(void **state)
+static void limits_of_sidecars_are_added(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     static const struct {
@@ -208,7 +208,7 @@ static void sidecars_bring_their_own(void **state)
     }
 }
 
-static void which_pods_have_a_limit_of_their_own(void **state)
+static void pods_with_a_storage_limit_are_found(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     assert_false(storage_is_limited(
@@ -225,13 +225,13 @@ static void which_pods_have_a_limit_of_their_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_kubelets_words),
-        TEST(a_file_with_two_names_counts_once),
-        TEST(closed_directories_hide_only_themselves),
-        TEST(what_is_too_much_to_be_measured),
-        TEST(a_container_without_a_limit),
-        cmocka_unit_test(sidecars_bring_their_own),
-        TEST(which_pods_have_a_limit_of_their_own),
+        TEST(exceeded_limits_have_the_kubelets_messages),
+        TEST(hard_links_are_counted_once),
+        TEST(unreadable_directory_hides_only_its_files),
+        TEST(too_deep_tree_exceeds_the_limit),
+        TEST(container_without_a_limit_has_the_default_limit),
+        cmocka_unit_test(limits_of_sidecars_are_added),
+        TEST(pods_with_a_storage_limit_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

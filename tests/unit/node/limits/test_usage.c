@@ -23,7 +23,7 @@
 
 /* ---- Texts ---- */
 
-static void test_texts(void **state)
+static void test_kernel_files_are_parsed(void **state)
 {
     int64_t number;
     struct machine_memory memory;
@@ -56,7 +56,7 @@ static void add(struct usage_sample *sample, const char *uid, const char *name, 
     usage_sample_add(sample, &row);
 }
 
-static void test_rates(void **state)
+static void test_rates_between_two_samples(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct usage_sample before = {.taken_ns = 1000, .machine = {100, 0}};
@@ -95,7 +95,7 @@ static const int64_t BURNT_NS = BURNT_MS * 1000000LL;
 
 static void *volatile held; /* volatile, so that the compiler does not remove the writes to it */
 
-static void burn(void)
+static void burn_cpu_time(void)
 {
     struct timespec used;
     do
@@ -104,8 +104,8 @@ static void burn(void)
 }
 
 /* Reports that it lives, and runs until it or its parent is killed. */
-static void live(int line) __attribute__((noreturn));
-static void live(int line)
+static void report_and_pause(int line) __attribute__((noreturn));
+static void report_and_pause(int line)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     alarm(LIFE_SECONDS);
@@ -115,7 +115,7 @@ static void live(int line)
         pause();
 }
 
-static void hear(int line)
+static void await_report(int line)
 {
     char byte;
     assert_int_equal(read(line, &byte, 1), 1);
@@ -128,12 +128,12 @@ static pid_t start_first(const int line[2], int burners, int holders)
     pid_t pid = fork();
     if (pid > 0) {
         for (int i = 0; i < holders + 1; i++)
-            hear(line[0]);
+            await_report(line[0]);
         return pid;
     }
     for (pid_t child; burners > 0; burners--) {
         if ((child = fork()) == 0) {
-            burn();
+            burn_cpu_time();
             _exit(0);
         }
         waitid(P_PID, (id_t)child, &(siginfo_t){0}, WEXITED | (burners == 1 ? WNOWAIT : 0));
@@ -141,9 +141,9 @@ static pid_t start_first(const int line[2], int burners, int holders)
     for (; holders > 0; holders--)
         if (fork() == 0) {
             held = memset(mem_zalloc(HELD), 1, HELD);
-            live(line[1]);
+            report_and_pause(line[1]);
         }
-    live(line[1]);
+    report_and_pause(line[1]);
 }
 
 /* Starts a command beside the container, which burns CPU time. It is this program again, since a
@@ -152,7 +152,7 @@ static pid_t start_command(const int line[2], const char *mark)
 {
     pid_t pid = fork();
     if (pid > 0) {
-        hear(line[0]);
+        await_report(line[0]);
         return pid;
     }
     char number[16], variable[64];
@@ -179,7 +179,8 @@ static void add_found(struct usage_sample *sample, const char *name, pid_t first
 }
 
 /* Measures the usage of two containers. A third container is gone. */
-static void look(struct cgroup_usage ret[2], const pid_t firsts[2], const char *const marks[2])
+static void measure_containers(struct cgroup_usage ret[2], const pid_t firsts[2],
+                               const char *const marks[2])
 {
     struct usage_sample sample = {0};
     for (int i = 0; i < 2; i++)
@@ -196,7 +197,7 @@ static void look(struct cgroup_usage ret[2], const pid_t firsts[2], const char *
 }
 
 /* The CPU time of a process that only waits by now. Starting a program may take more than
- * burn(). */
+ * burn_cpu_time(). */
 static int64_t time_of(pid_t pid)
 {
     clockid_t clock;
@@ -220,7 +221,7 @@ static void test_processes_by_mark(void **state)
     int line[2];
     assert_int_equal(pipe(line), 0);
     const pid_t firsts[2] = {start_first(line, 2, 1), start_first(line, 0, 0)};
-    look(before, firsts, MARKS);
+    measure_containers(before, firsts, MARKS);
     assert_true(before[0].cpu_ns >= 2 * BURNT_NS - BURNT_NS / 2);
     assert_true(before[0].memory_bytes >= HELD);
     assert_time(time_of(firsts[1]), before[1].cpu_ns);
@@ -229,12 +230,12 @@ static void test_processes_by_mark(void **state)
     /* A command belongs to the container whose mark it has. A command without a mark is counted
      * only if there is one container. */
     pid_t marked = start_command(line, MARKS[1]), unknown = start_command(line, "");
-    look(used, firsts, MARKS);
+    measure_containers(used, firsts, MARKS);
     assert_time(before[0].cpu_ns, used[0].cpu_ns);
     assert_time(before[1].cpu_ns + time_of(marked), used[1].cpu_ns);
     end_child(firsts[0]);
     const pid_t alone[2] = {0, firsts[1]};
-    look(used, alone, MARKS);
+    measure_containers(used, alone, MARKS);
     assert_time(before[1].cpu_ns + time_of(marked) + time_of(unknown), used[1].cpu_ns);
 
     const pid_t all[] = {firsts[1], marked, unknown};
@@ -254,7 +255,7 @@ static void test_processes_by_namespace(void **state)
     assert_int_equal(pipe(line), 0);
     const pid_t firsts[2] = {start_first(line, 2, 1), 0};
     pid_t command = start_command(line, "");
-    look(used, firsts, NO_MARKS);
+    measure_containers(used, firsts, NO_MARKS);
     assert_true(used[0].cpu_ns >= 3 * BURNT_NS - BURNT_NS / 2);
     assert_true(used[0].memory_bytes >= HELD);
     end_child(command);
@@ -263,9 +264,9 @@ static void test_processes_by_namespace(void **state)
     close(line[1]);
 }
 
-/* If a container is gone, its PID may belong to another process. Neither that process nor its
- * neighbours count. */
-static void test_processes_of_strangers(void **state)
+/* If a container has ended, its PID may belong to another process. Neither that process nor its
+ * siblings count. */
+static void test_reused_pid_is_not_counted(void **state)
 {
     struct usage_sample sample = {0};
     int line[2];
@@ -288,7 +289,7 @@ static void test_processes_of_strangers(void **state)
 
 /* The CPU time of a process that ended beside a container counts for the run that it belonged
  * to. */
-static void test_spent(void **state)
+static void test_cpu_time_is_stored_per_run(void **state)
 {
     char directory[] = "/tmp/trainyard-spent-XXXXXX";
     assert_non_null(mkdtemp(directory));
@@ -310,7 +311,7 @@ static void test_spent(void **state)
     assert_int_equal(file_remove_tree(directory, NULL), 0);
 }
 
-/* ---- Who is answered when ---- */
+/* ---- When requests are answered ---- */
 
 struct world {
     struct loop *loop;
@@ -333,7 +334,7 @@ static void answered(void *context, const struct engine_usage_report *report)
         world->refusals++;
 }
 
-static void test_meter(void **state)
+static void test_meter_answers_after_two_samples(void **state)
 {
     struct world world = {.loop = sim_loop_new(1, 0)};
     world.meter = usage_meter_new(world.loop, collect, &world);
@@ -375,17 +376,17 @@ static void test_meter(void **state)
 int main(int argc, char **argv)
 {
     if (argc == 2) { /* a command, see start_command() */
-        burn();
-        live(atoi(argv[1]));
+        burn_cpu_time();
+        report_and_pause(atoi(argv[1]));
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_rates),
+        cmocka_unit_test(test_kernel_files_are_parsed),
+        cmocka_unit_test(test_rates_between_two_samples),
         cmocka_unit_test(test_processes_by_mark),
         cmocka_unit_test(test_processes_by_namespace),
-        cmocka_unit_test(test_processes_of_strangers),
-        cmocka_unit_test(test_spent),
-        cmocka_unit_test(test_meter),
+        cmocka_unit_test(test_reused_pid_is_not_counted),
+        cmocka_unit_test(test_cpu_time_is_stored_per_run),
+        cmocka_unit_test(test_meter_answers_after_two_samples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 enum { RECORDS_MAX = 1024 * 1024 };
 #define NOON INT64_C(1794744000000000000)
 
-static void add(struct node_log_writer *writer, struct buf *records, const char *text)
+static void write_records(struct node_log_writer *writer, struct buf *records, const char *text)
 {
     node_log_writer_add(writer, NOON + 123456789, text, strlen(text), records);
 }
@@ -22,20 +22,20 @@ static void lines_become_records(void **state)
     _cleanup_buf_ struct buf records;
     buf_init(&records, RECORDS_MAX);
     node_log_writer_init(&writer, "stderr");
-    add(&writer, &records, "one\ntw");
+    write_records(&writer, &records, "one\ntw");
     assert_string_equal(records.data, "2026-11-15T12:00:00.123456789Z stderr F one\n");
     buf_clear(&records);
-    add(&writer, &records, "o\n\n");
+    write_records(&writer, &records, "o\n\n");
     assert_string_equal(records.data, "2026-11-15T12:00:00.123456789Z stderr F two\n"
                                       "2026-11-15T12:00:00.123456789Z stderr F \n");
     buf_clear(&records);
-    add(&writer, &records, "end");
+    write_records(&writer, &records, "end");
     assert_int_equal(records.size, 0);
     node_log_writer_finish(&writer, NOON, &records);
     assert_string_equal(records.data, "2026-11-15T12:00:00.000000000Z stderr P end\n");
 }
 
-static void long_lines_are_cut_and_come_back_whole(void **state)
+static void long_lines_are_split_and_rendered_whole(void **state)
 {
     static struct node_log_writer writer;
     static char line[2 * LOG_LINE_MAX + 100];
@@ -46,14 +46,14 @@ static void long_lines_are_cut_and_come_back_whole(void **state)
     memset(line, 'x', sizeof(line));
     line[sizeof(line) - 2] = '\n';
     line[sizeof(line) - 1] = '\0';
-    add(&writer, &records, line);
+    write_records(&writer, &records, line);
     assert_int_equal(node_log_render(records.data, records.size, false, 0, &text), records.size);
     assert_string_equal(text.data, line);
 }
 
 /* A line of the maximum length is one record. One byte more makes a second record, for any split of
  * the input. */
-static void a_line_has_a_limit(void **state)
+static void line_length_is_limited(void **state)
 {
     static struct node_log_writer writer;
     static char line[LOG_LINE_MAX + 2];
@@ -83,7 +83,7 @@ static void a_line_has_a_limit(void **state)
     }
 }
 
-static void parsing(void **state)
+static void records_are_parsed(void **state)
 {
     struct node_log_record record;
     static const char good[] = "2026-11-15T12:00:00.5Z stdout F a b";
@@ -104,7 +104,7 @@ static void parsing(void **state)
             fail_msg("'%s' was taken", BAD[i]);
 }
 
-static void rendering(void **state)
+static void records_are_rendered(void **state)
 {
     static const char records[] = "2026-11-15T12:00:00.000000000Z stdout F old\n"
                                   "rubbish\n"
@@ -122,7 +122,7 @@ static void rendering(void **state)
                                    "2026-11-15T12:00:01.000000000Z w\n");
 }
 
-static void tail_of(const char *content, int64_t lines, const char *expected)
+static void assert_tail(const char *content, int64_t lines, const char *expected)
 {
     char path[] = "/tmp/trainyard-log.XXXXXX";
     int fd = mkstemp(path);
@@ -137,22 +137,22 @@ static void tail_of(const char *content, int64_t lines, const char *expected)
     close(fd);
 }
 
-static void tails(void **state)
+static void tail_returns_the_last_lines(void **state)
 {
 #define R(tag, text) "2026-11-15T12:00:00.000000000Z stdout " tag " " text "\n"
     static const char three[] = R("F", "one") R("P", "tw") R("F", "o") R("F", "three");
-    tail_of(three, 0, "");
-    tail_of(three, 1, "three\n");
-    tail_of(three, 2, "two\nthree\n");
-    tail_of(three, 3, "one\ntwo\nthree\n");
-    tail_of(three, 100, "one\ntwo\nthree\n");
-    tail_of("", 5, "");
-    tail_of(R("F", "one") R("P", "unfinished"), 1, "unfinished");
-    tail_of(R("F", "one") R("P", "unfinished"), 2, "one\nunfinished");
+    assert_tail(three, 0, "");
+    assert_tail(three, 1, "three\n");
+    assert_tail(three, 2, "two\nthree\n");
+    assert_tail(three, 3, "one\ntwo\nthree\n");
+    assert_tail(three, 100, "one\ntwo\nthree\n");
+    assert_tail("", 5, "");
+    assert_tail(R("F", "one") R("P", "unfinished"), 1, "unfinished");
+    assert_tail(R("F", "one") R("P", "unfinished"), 2, "one\nunfinished");
 #undef R
 }
 
-static void tail_over_many_blocks(void **state)
+static void tail_crosses_many_blocks(void **state)
 {
     static struct node_log_writer writer;
     _cleanup_buf_ struct buf records, expected;
@@ -162,14 +162,14 @@ static void tail_over_many_blocks(void **state)
     for (int i = 0; i < 1000; i++) {
         char line[32];
         snprintf(line, sizeof(line), "line %d\n", i);
-        add(&writer, &records, line);
+        write_records(&writer, &records, line);
         if (i >= 500)
             buf_append_str(&expected, line);
     }
-    tail_of(records.data, 500, expected.data);
+    assert_tail(records.data, 500, expected.data);
 }
 
-static void which_run(void **state)
+static void run_of_a_container_is_chosen(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct json *pod = read_json(arena, "{'metadata':{'name':'p'}}");
@@ -194,7 +194,7 @@ static void which_run(void **state)
     assert_int_equal(run, 1);
 }
 
-static void what_a_container_waits_for(void **state)
+static void waiting_reason_is_in_the_message(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct json *pod =
@@ -216,14 +216,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_become_records),
-        cmocka_unit_test(long_lines_are_cut_and_come_back_whole),
-        cmocka_unit_test(a_line_has_a_limit),
-        cmocka_unit_test(parsing),
-        cmocka_unit_test(rendering),
-        cmocka_unit_test(tails),
-        cmocka_unit_test(tail_over_many_blocks),
-        cmocka_unit_test(which_run),
-        cmocka_unit_test(what_a_container_waits_for),
+        cmocka_unit_test(long_lines_are_split_and_rendered_whole),
+        cmocka_unit_test(line_length_is_limited),
+        cmocka_unit_test(records_are_parsed),
+        cmocka_unit_test(records_are_rendered),
+        cmocka_unit_test(tail_returns_the_last_lines),
+        cmocka_unit_test(tail_crosses_many_blocks),
+        cmocka_unit_test(run_of_a_container_is_chosen),
+        cmocka_unit_test(waiting_reason_is_in_the_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

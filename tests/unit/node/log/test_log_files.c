@@ -61,7 +61,7 @@ static bool read_on(const char *path, struct node_log_place *place, int *expecte
     }
 }
 
-static void a_reader_follows(void **state)
+static void reader_follows_rotated_files(void **state)
 {
     _cleanup_free_ char *path = pod_log_path(root, "main", 0);
     struct step_log log = open_run(0);
@@ -131,7 +131,7 @@ static void a_reader_follows(void **state)
 
 /* The reader is at the end of the file. Then a line is added and the file is rotated, before the
  * reader opens the next file. The reader must still get the line. */
-static void a_line_just_before_the_next_file(void **state)
+static void line_written_just_before_rotation_is_read(void **state)
 {
     static char data[PIECE];
     struct step_log log = open_run(3);
@@ -163,7 +163,7 @@ static void a_line_just_before_the_next_file(void **state)
 
 /* A file that may not grow plays a full disk. A record that does not fit leaves no half line, and
  * the next record that fits reports how much is missing. */
-static void a_full_disk(void **state)
+static void full_disk_leaves_no_partial_record(void **state)
 {
     struct step_log log = open_run(2);
     _cleanup_free_ char *path = pod_log_path(root, "main", 2);
@@ -190,9 +190,9 @@ static void a_full_disk(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_reader_follows),
-                                       cmocka_unit_test(a_line_just_before_the_next_file),
-                                       cmocka_unit_test(a_full_disk)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reader_follows_rotated_files),
+                                       cmocka_unit_test(line_written_just_before_rotation_is_read),
+                                       cmocka_unit_test(full_disk_leaves_no_partial_record)};
     _cleanup_free_ char *logs = NULL;
     if (!mkdtemp(root) || file_make_dirs(logs = mem_printf("%s/logs", root), 0700, NULL) < 0)
         return 1;

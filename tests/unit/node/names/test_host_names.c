@@ -31,7 +31,7 @@ static char *lines(struct arena *arena, const char *namespace_, const char *serv
     "{'clusterIP':'None','publishNotReadyAddresses':true,'selector':{'i':'" index "'}}}"
 #define POD(index) "{'metadata':{'name':'p','namespace':'default','labels':{'i':'" index "'}}}"
 
-static void names(void **state)
+static void services_with_ready_pods_have_lines(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     /* The lines are sorted, for any order of the objects. */
@@ -48,7 +48,7 @@ static void names(void **state)
         "mnist-worker-0.default\n");
 }
 
-static void names_left_out(void **state)
+static void unreachable_services_have_no_lines(void **state)
 {
     static const struct {
         const char *why, *service, *pod;
@@ -78,7 +78,7 @@ static void names_left_out(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest TESTS[] = {cmocka_unit_test(names),
-                                              cmocka_unit_test(names_left_out)};
+    static const struct CMUnitTest TESTS[] = {cmocka_unit_test(services_with_ready_pods_have_lines),
+                                              cmocka_unit_test(unreachable_services_have_no_lines)};
     return cmocka_run_group_tests(TESTS, NULL, NULL);
 }

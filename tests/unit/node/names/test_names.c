@@ -71,10 +71,10 @@ static void assert_answer(int line, const char *name, enum dns_type type, const 
         fail_msg("line %d: '%s', not '%s'", line, text, expected);
 }
 
-#define says(name, type, expected) assert_answer(__LINE__, name, type, expected)
-#define NOTHING                    "; authority cluster.local SOA for 1 s"
+#define expect_answer(name, type, expected) assert_answer(__LINE__, name, type, expected)
+#define NOTHING                             "; authority cluster.local SOA for 1 s"
 
-static void lookups(void **state)
+static void queries_are_answered_from_the_table(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     services = read_json(
@@ -107,82 +107,85 @@ static void lookups(void **state)
                " {'metadata':{'name':'own','namespace':'default'},"
                "  'subsets':[{'addresses':[{'ip':'10.244.1.5','hostname':'x'}]}]}]");
     load();
-    says("mnist-worker-0.default.svc.cluster.local", DNS_A,
-         "NOERROR aa: mnist-worker-0.default.svc.cluster.local A 10.244.1.1");
-    says("mnist-worker-0.default.svc", DNS_A,
-         "NOERROR aa: mnist-worker-0.default.svc A 10.244.1.1");
-    says("own.default.svc.cluster.local", DNS_A,
-         "NOERROR aa: own.default.svc.cluster.local A 10.96.0.9");
-    says("web.default.svc", DNS_A,
-         "NOERROR aa: web.default.svc A 10.244.1.2, web.default.svc A 10.244.1.4");
+    expect_answer("mnist-worker-0.default.svc.cluster.local", DNS_A,
+                  "NOERROR aa: mnist-worker-0.default.svc.cluster.local A 10.244.1.1");
+    expect_answer("mnist-worker-0.default.svc", DNS_A,
+                  "NOERROR aa: mnist-worker-0.default.svc A 10.244.1.1");
+    expect_answer("own.default.svc.cluster.local", DNS_A,
+                  "NOERROR aa: own.default.svc.cluster.local A 10.96.0.9");
+    expect_answer("web.default.svc", DNS_A,
+                  "NOERROR aa: web.default.svc A 10.244.1.2, web.default.svc A 10.244.1.4");
     /* An existing name without records of the type gets NOERROR; a missing name gets NXDOMAIN. */
-    says("own.default.svc.cluster.local", DNS_AAAA, "NOERROR aa" NOTHING);
-    says("hand.default.svc.cluster.local", DNS_A, "NOERROR aa" NOTHING);
-    says("default.svc.cluster.local", DNS_A, "NOERROR aa" NOTHING);
-    says("cluster.local", DNS_A, "NOERROR aa" NOTHING);
-    says("web.other.svc.cluster.local", DNS_A, "NXDOMAIN aa" NOTHING);
-    says("web.default.svc.cluster.local.cluster.local", DNS_AAAA, "NXDOMAIN aa" NOTHING);
-    says("nobody.default.svc", DNS_A, "NXDOMAIN aa; authority svc SOA for 1 s");
+    expect_answer("own.default.svc.cluster.local", DNS_AAAA, "NOERROR aa" NOTHING);
+    expect_answer("hand.default.svc.cluster.local", DNS_A, "NOERROR aa" NOTHING);
+    expect_answer("default.svc.cluster.local", DNS_A, "NOERROR aa" NOTHING);
+    expect_answer("cluster.local", DNS_A, "NOERROR aa" NOTHING);
+    expect_answer("web.other.svc.cluster.local", DNS_A, "NXDOMAIN aa" NOTHING);
+    expect_answer("web.default.svc.cluster.local.cluster.local", DNS_AAAA, "NXDOMAIN aa" NOTHING);
+    expect_answer("nobody.default.svc", DNS_A, "NXDOMAIN aa; authority svc SOA for 1 s");
     /* The pods behind a service have their own names. */
-    says("b.web.default.svc.cluster.local", DNS_A,
-         "NOERROR aa: b.web.default.svc.cluster.local A 10.244.1.2");
-    says("10-244-1-4.web.default.svc.cluster.local", DNS_A,
-         "NOERROR aa: 10-244-1-4.web.default.svc.cluster.local A 10.244.1.4");
-    says("x.own.default.svc.cluster.local", DNS_A,
-         "NOERROR aa: x.own.default.svc.cluster.local A 10.244.1.5");
-    says("c.web.default.svc.cluster.local", DNS_A, "NXDOMAIN aa" NOTHING);
-    says("10-244-1-9.default.pod.cluster.local", DNS_A,
-         "NOERROR aa: 10-244-1-9.default.pod.cluster.local A 10.244.1.9");
-    says("ten.default.pod", DNS_A, "NXDOMAIN aa; authority pod SOA for 1 s");
+    expect_answer("b.web.default.svc.cluster.local", DNS_A,
+                  "NOERROR aa: b.web.default.svc.cluster.local A 10.244.1.2");
+    expect_answer("10-244-1-4.web.default.svc.cluster.local", DNS_A,
+                  "NOERROR aa: 10-244-1-4.web.default.svc.cluster.local A 10.244.1.4");
+    expect_answer("x.own.default.svc.cluster.local", DNS_A,
+                  "NOERROR aa: x.own.default.svc.cluster.local A 10.244.1.5");
+    expect_answer("c.web.default.svc.cluster.local", DNS_A, "NXDOMAIN aa" NOTHING);
+    expect_answer("10-244-1-9.default.pod.cluster.local", DNS_A,
+                  "NOERROR aa: 10-244-1-9.default.pod.cluster.local A 10.244.1.9");
+    expect_answer("ten.default.pod", DNS_A, "NXDOMAIN aa; authority pod SOA for 1 s");
     /* A named port has an SRV record, and the answer includes the address of its target. */
-    says("_grpc._tcp.own.default.svc.cluster.local", DNS_SRV,
-         "NOERROR aa: _grpc._tcp.own.default.svc.cluster.local SRV 9000 "
-         "own.default.svc.cluster.local; also own.default.svc.cluster.local A 10.96.0.9");
-    says("_beat._udp.own.default.svc", DNS_SRV,
-         "NOERROR aa: _beat._udp.own.default.svc SRV 9001 own.default.svc.cluster.local; also "
-         "own.default.svc.cluster.local A 10.96.0.9");
-    says("_http._tcp.web.default.svc.cluster.local", DNS_SRV,
-         "NOERROR aa: _http._tcp.web.default.svc.cluster.local SRV 8080 "
-         "b.web.default.svc.cluster.local, _http._tcp.web.default.svc.cluster.local SRV 8080 "
-         "10-244-1-4.web.default.svc.cluster.local; also b.web.default.svc.cluster.local A "
-         "10.244.1.2, 10-244-1-4.web.default.svc.cluster.local A 10.244.1.4");
-    says("_tcp.own.default.svc.cluster.local", DNS_SRV, "NOERROR aa" NOTHING);
-    says("_grpc._udp.own.default.svc.cluster.local", DNS_SRV, "NXDOMAIN aa" NOTHING);
+    expect_answer("_grpc._tcp.own.default.svc.cluster.local", DNS_SRV,
+                  "NOERROR aa: _grpc._tcp.own.default.svc.cluster.local SRV 9000 "
+                  "own.default.svc.cluster.local; also own.default.svc.cluster.local A 10.96.0.9");
+    expect_answer(
+        "_beat._udp.own.default.svc", DNS_SRV,
+        "NOERROR aa: _beat._udp.own.default.svc SRV 9001 own.default.svc.cluster.local; also "
+        "own.default.svc.cluster.local A 10.96.0.9");
+    expect_answer(
+        "_http._tcp.web.default.svc.cluster.local", DNS_SRV,
+        "NOERROR aa: _http._tcp.web.default.svc.cluster.local SRV 8080 "
+        "b.web.default.svc.cluster.local, _http._tcp.web.default.svc.cluster.local SRV 8080 "
+        "10-244-1-4.web.default.svc.cluster.local; also b.web.default.svc.cluster.local A "
+        "10.244.1.2, 10-244-1-4.web.default.svc.cluster.local A 10.244.1.4");
+    expect_answer("_tcp.own.default.svc.cluster.local", DNS_SRV, "NOERROR aa" NOTHING);
+    expect_answer("_grpc._udp.own.default.svc.cluster.local", DNS_SRV, "NXDOMAIN aa" NOTHING);
     /* Reverse lookups. */
-    says("9.0.96.10.in-addr.arpa", DNS_PTR,
-         "NOERROR aa: 9.0.96.10.in-addr.arpa PTR own.default.svc.cluster.local");
-    says("2.1.244.10.in-addr.arpa", DNS_PTR,
-         "NOERROR aa: 2.1.244.10.in-addr.arpa PTR b.web.default.svc.cluster.local");
-    says("1.1.244.10.in-addr.arpa", DNS_PTR,
-         "NOERROR aa: 1.1.244.10.in-addr.arpa PTR "
-         "10-244-1-1.mnist-worker-0.default.svc.cluster.local");
-    says("3.1.244.10.in-addr.arpa", DNS_PTR,
-         "NXDOMAIN aa; authority 244.10.in-addr.arpa SOA for 1 s");
-    says("1.0.0.10.in-addr.arpa", DNS_PTR, "outside");
-    says("kubernetes.docker.internal", DNS_A,
-         "NOERROR aa: kubernetes.docker.internal A 10.244.0.1");
-    says("kubernetes.docker.internal", DNS_AAAA,
-         "NOERROR aa; authority kubernetes.docker.internal SOA for 1 s");
-    says("localhost", DNS_A, "NOERROR aa: localhost A 127.0.0.1");
+    expect_answer("9.0.96.10.in-addr.arpa", DNS_PTR,
+                  "NOERROR aa: 9.0.96.10.in-addr.arpa PTR own.default.svc.cluster.local");
+    expect_answer("2.1.244.10.in-addr.arpa", DNS_PTR,
+                  "NOERROR aa: 2.1.244.10.in-addr.arpa PTR b.web.default.svc.cluster.local");
+    expect_answer("1.1.244.10.in-addr.arpa", DNS_PTR,
+                  "NOERROR aa: 1.1.244.10.in-addr.arpa PTR "
+                  "10-244-1-1.mnist-worker-0.default.svc.cluster.local");
+    expect_answer("3.1.244.10.in-addr.arpa", DNS_PTR,
+                  "NXDOMAIN aa; authority 244.10.in-addr.arpa SOA for 1 s");
+    expect_answer("1.0.0.10.in-addr.arpa", DNS_PTR, "outside");
+    expect_answer("kubernetes.docker.internal", DNS_A,
+                  "NOERROR aa: kubernetes.docker.internal A 10.244.0.1");
+    expect_answer("kubernetes.docker.internal", DNS_AAAA,
+                  "NOERROR aa; authority kubernetes.docker.internal SOA for 1 s");
+    expect_answer("localhost", DNS_A, "NOERROR aa: localhost A 127.0.0.1");
     /* An alias of another name, in the cluster or outside. */
-    says("out.default.svc", DNS_A, "ask for example.com");
-    says("out.default.svc", DNS_AAAA, "ask for example.com");
-    says("out.default.svc", DNS_CNAME, "NOERROR aa: out.default.svc CNAME example.com");
-    says("b.out.default.svc", DNS_A, "NXDOMAIN aa; authority svc SOA for 1 s");
-    says("alias.default.svc.cluster.local", DNS_A,
-         "NOERROR aa: alias.default.svc.cluster.local CNAME further.default.svc.cluster.local, "
-         "further.default.svc.cluster.local CNAME own.default.svc.cluster.local, "
-         "own.default.svc.cluster.local A 10.96.0.9");
-    says("broken.default.svc.cluster.local", DNS_A, "NOERROR aa" NOTHING);
+    expect_answer("out.default.svc", DNS_A, "ask for example.com");
+    expect_answer("out.default.svc", DNS_AAAA, "ask for example.com");
+    expect_answer("out.default.svc", DNS_CNAME, "NOERROR aa: out.default.svc CNAME example.com");
+    expect_answer("b.out.default.svc", DNS_A, "NXDOMAIN aa; authority svc SOA for 1 s");
+    expect_answer(
+        "alias.default.svc.cluster.local", DNS_A,
+        "NOERROR aa: alias.default.svc.cluster.local CNAME further.default.svc.cluster.local, "
+        "further.default.svc.cluster.local CNAME own.default.svc.cluster.local, "
+        "own.default.svc.cluster.local A 10.96.0.9");
+    expect_answer("broken.default.svc.cluster.local", DNS_A, "NOERROR aa" NOTHING);
     static const char *const others[] = {
         "",         "example.org", "web.default", "a.b.c.d.e.f.g.h.i.j", "host.docker.internal",
         "internal", "local"};
     for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-        says(others[i], DNS_A, "outside");
+        expect_answer(others[i], DNS_A, "outside");
     names_table_release(&table);
 }
 
-static void callers_find_another_first(void **state)
+static void addresses_are_rotated_between_queries(void **state)
 {
     static struct dns_text_message message;
     uint8_t answer[512];
@@ -208,7 +211,7 @@ static void callers_find_another_first(void **state)
     names_table_release(&table);
 }
 
-static void broken_tables_are_refused(void **state)
+static void malformed_tables_are_rejected(void **state)
 {
     static const char *const texts[] = {
         "address 1.2.3.4\n",    "name a\naddress x\n",  "name a..b\n",
@@ -227,8 +230,8 @@ static void broken_tables_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lookups),
-                                       cmocka_unit_test(callers_find_another_first),
-                                       cmocka_unit_test(broken_tables_are_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(queries_are_answered_from_the_table),
+                                       cmocka_unit_test(addresses_are_rotated_between_queries),
+                                       cmocka_unit_test(malformed_tables_are_rejected)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* Tests the name server on loopback sockets. The test plays an upstream name server that answers,
- * refuses, stays silent, truncates its answers, and lies. Only the test moves the time, so a slow
- * machine causes no timeout. */
+ * refuses, does not answer, truncates its answers, or sends forged ones. Only the test changes the
+ * time, so a slow machine causes no timeout. */
 #include "node_test.h"
 #include "own_network.h"
 
@@ -144,13 +144,13 @@ static size_t receive(struct world *world, int fd, void *data, size_t size,
     }
 }
 
-static void ask(struct world *world, const char *name, enum dns_type type)
+static void send_query(struct world *world, const char *name, enum dns_type type)
 {
     dns_text_query(&world->query, name, type);
     assert_true(send(world->asker, world->query.bytes, world->query.size, 0) > 0);
 }
 
-static void hears(struct world *world, const char *expected)
+static void expect_answer(struct world *world, const char *expected)
 {
     world->answer.size =
         receive(world, world->asker, world->answer.bytes, sizeof(world->answer.bytes), NULL);
@@ -167,7 +167,7 @@ struct asked {
     struct dns_query query;
 };
 
-static void is_asked(struct world *world, int fd, const char *name, struct asked *ret)
+static void expect_upstream_query(struct world *world, int fd, const char *name, struct asked *ret)
 {
     enum dns_rcode rcode;
     ret->size = receive(world, fd, ret->bytes, sizeof(ret->bytes), &ret->peer);
@@ -186,7 +186,8 @@ static size_t make_answer(const struct asked *asked, uint8_t *data, size_t max,
     return dns_answer_end(&answer, rcode, false);
 }
 
-static void tells(int fd, const struct asked *asked, enum dns_rcode rcode, size_t addresses)
+static void send_upstream_answer(int fd, const struct asked *asked, enum dns_rcode rcode,
+                                 size_t addresses)
 {
     uint8_t data[512];
     size_t size = make_answer(asked, data, sizeof(data), rcode, addresses);
@@ -194,17 +195,17 @@ static void tells(int fd, const struct asked *asked, enum dns_rcode rcode, size_
         sendto(fd, data, size, 0, (const struct sockaddr *)&asked->peer, sizeof(asked->peer)) > 0);
 }
 
-static void names_of_the_cluster_are_answered(void **state)
+static void cluster_names_are_answered(void **state)
 {
     struct world *world = *state;
     assert_true(send(world->asker, "garbage", 7, 0) > 0); /* gets no answer */
     for (int i = 0; i < 100; i++) {
-        ask(world, "one.default.svc", DNS_A);
-        hears(world, "NOERROR aa: one.default.svc A 10.1.2.3");
+        send_query(world, "one.default.svc", DNS_A);
+        expect_answer(world, "NOERROR aa: one.default.svc A 10.1.2.3");
     }
 }
 
-static int open_line(struct world *world)
+static int connect_tcp(struct world *world)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(connect(fd, (struct sockaddr *)&world->at, sizeof(world->at)), 0);
@@ -221,7 +222,7 @@ static void receive_all(struct world *world, int fd, uint8_t *data, size_t size)
     }
 }
 
-static void hears_on_line(struct world *world, int fd, const char *expected)
+static void expect_tcp_answer(struct world *world, int fd, const char *expected)
 {
     uint8_t prefix[2];
     receive_all(world, fd, prefix, 2);
@@ -231,7 +232,7 @@ static void hears_on_line(struct world *world, int fd, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void say_on_line(struct world *world, int fd, const char *name, size_t piece)
+static void send_tcp_query(struct world *world, int fd, const char *name, size_t piece)
 {
     uint8_t data[600];
     dns_text_query(&world->query, name, DNS_A);
@@ -242,21 +243,21 @@ static void say_on_line(struct world *world, int fd, const char *name, size_t pi
         assert_true(send(fd, data + at, size - at < piece ? size - at : piece, 0) > 0);
 }
 
-static void lines_are_answered(void **state)
+static void tcp_queries_are_answered(void **state)
 {
     struct world *world = *state;
     uint8_t byte;
-    int fd = open_line(world);
-    say_on_line(world, fd, "one.default.svc", 1); /* in pieces */
-    hears_on_line(world, fd, "NOERROR aa: one.default.svc A 10.1.2.3");
+    int fd = connect_tcp(world);
+    send_tcp_query(world, fd, "one.default.svc", 1); /* in pieces */
+    expect_tcp_answer(world, fd, "NOERROR aa: one.default.svc A 10.1.2.3");
     for (int i = 0; i < 10; i++) /* several queries before the answers */
-        say_on_line(world, fd, "one.default.svc", 600);
+        send_tcp_query(world, fd, "one.default.svc", 600);
     shutdown(fd, SHUT_WR);
     for (int i = 0; i < 10; i++)
-        hears_on_line(world, fd, "NOERROR aa: one.default.svc A 10.1.2.3");
+        expect_tcp_answer(world, fd, "NOERROR aa: one.default.svc A 10.1.2.3");
     assert_int_equal(receive(world, fd, &byte, 1, NULL), 0);
     close(fd);
-    fd = open_line(world);
+    fd = connect_tcp(world);
     assert_true(send(fd, "\xff\xff too long", 11, 0) > 0);
     while (recv(fd, &byte, 1, 0) < 0 && errno == EAGAIN)
         responder_run(world->responder, 10, NULL);
@@ -264,97 +265,98 @@ static void lines_are_answered(void **state)
     close(fd);
 }
 
-static void other_names_are_asked_for(void **state)
+static void other_names_are_forwarded_upstream(void **state)
 {
     struct world *world = *state;
     struct asked asked;
-    ask(world, "Example.com", DNS_A);
-    is_asked(world, world->udp, "example.com", &asked);
-    tells(world->udp, &asked, DNS_NOERROR, 1);
-    hears(world, "NOERROR: Example.com A 192.0.2.1");
-    ask(world, "nobody.example.com", DNS_AAAA);
-    is_asked(world, world->udp, "nobody.example.com", &asked);
-    tells(world->udp, &asked, DNS_NXDOMAIN, 0);
-    hears(world, "NXDOMAIN");
+    send_query(world, "Example.com", DNS_A);
+    expect_upstream_query(world, world->udp, "example.com", &asked);
+    send_upstream_answer(world->udp, &asked, DNS_NOERROR, 1);
+    expect_answer(world, "NOERROR: Example.com A 192.0.2.1");
+    send_query(world, "nobody.example.com", DNS_AAAA);
+    expect_upstream_query(world, world->udp, "nobody.example.com", &asked);
+    send_upstream_answer(world->udp, &asked, DNS_NXDOMAIN, 0);
+    expect_answer(world, "NXDOMAIN");
     /* A query for one of our names that is an alias. */
-    ask(world, "out.default.svc", DNS_A);
-    is_asked(world, world->udp, "example.com", &asked);
-    tells(world->udp, &asked, DNS_NOERROR, 2);
-    hears(world, "NOERROR aa: out.default.svc CNAME example.com, example.com A 192.0.2.1, "
-                 "example.com A 192.0.2.1");
+    send_query(world, "out.default.svc", DNS_A);
+    expect_upstream_query(world, world->udp, "example.com", &asked);
+    send_upstream_answer(world->udp, &asked, DNS_NOERROR, 2);
+    expect_answer(world, "NOERROR aa: out.default.svc CNAME example.com, example.com A 192.0.2.1, "
+                         "example.com A 192.0.2.1");
 }
 
 /* The second server is asked if the first cannot answer. Ids and ports are new each time. */
-static void servers_are_asked_in_turn(void **state)
+static void next_upstream_server_is_tried_after_a_failure(void **state)
 {
     struct world *world = *state;
     struct asked first, second;
-    ask(world, "example.com", DNS_A);
-    is_asked(world, world->udp, "example.com", &first);
-    tells(world->udp, &first, DNS_SERVFAIL, 0);
-    is_asked(world, world->other_udp, "example.com", &second);
+    send_query(world, "example.com", DNS_A);
+    expect_upstream_query(world, world->udp, "example.com", &first);
+    send_upstream_answer(world->udp, &first, DNS_SERVFAIL, 0);
+    expect_upstream_query(world, world->other_udp, "example.com", &second);
     assert_true(first.query.id != second.query.id || first.peer.sin_port != second.peer.sin_port);
-    tells(world->other_udp, &second, DNS_NOERROR, 1);
-    hears(world, "NOERROR: example.com A 192.0.2.1");
+    send_upstream_answer(world->other_udp, &second, DNS_NOERROR, 1);
+    expect_answer(world, "NOERROR: example.com A 192.0.2.1");
     /* Neither silence nor a closed port stops the lookup. */
-    ask(world, "example.com", DNS_A);
-    is_asked(world, world->udp, "example.com", &first);
+    send_query(world, "example.com", DNS_A);
+    expect_upstream_query(world, world->udp, "example.com", &first);
     now += PATIENCE_MS;
-    is_asked(world, world->other_udp, "example.com", &second);
-    tells(world->other_udp, &second, DNS_NOERROR, 1);
-    hears(world, "NOERROR: example.com A 192.0.2.1");
+    expect_upstream_query(world, world->other_udp, "example.com", &second);
+    send_upstream_answer(world->other_udp, &second, DNS_NOERROR, 1);
+    expect_answer(world, "NOERROR: example.com A 192.0.2.1");
     write_resolv_conf(world, "# longer, so that the change is seen\nnameserver 127.0.0.3\n"
                              "nameserver 127.0.0.2\n");
-    ask(world, "example.com", DNS_A);
-    is_asked(world, world->other_udp, "example.com", &second);
-    tells(world->other_udp, &second, DNS_NOERROR, 1);
-    hears(world, "NOERROR: example.com A 192.0.2.1");
+    send_query(world, "example.com", DNS_A);
+    expect_upstream_query(world, world->other_udp, "example.com", &second);
+    send_upstream_answer(world->other_udp, &second, DNS_NOERROR, 1);
+    expect_answer(world, "NOERROR: example.com A 192.0.2.1");
     /* No name server answers. */
     write_resolv_conf(world, "nameserver 127.0.0.3\n");
-    ask(world, "example.com", DNS_A);
-    hears(world, "SERVFAIL");
+    send_query(world, "example.com", DNS_A);
+    expect_answer(world, "SERVFAIL");
     write_resolv_conf(world, "");
-    ask(world, "out.default.svc", DNS_A);
-    hears(world, "SERVFAIL");
+    send_query(world, "out.default.svc", DNS_A);
+    expect_answer(world, "SERVFAIL");
 }
 
-static void strangers_are_not_believed(void **state)
+static void forged_answers_are_ignored(void **state)
 {
     struct world *world = *state;
     struct asked asked;
-    ask(world, "example.com", DNS_A);
-    is_asked(world, world->udp, "example.com", &asked);
-    tells(world->other_udp, &asked, DNS_NOERROR, 3); /* a server that was not asked */
+    send_query(world, "example.com", DNS_A);
+    expect_upstream_query(world, world->udp, "example.com", &asked);
+    send_upstream_answer(world->other_udp, &asked, DNS_NOERROR,
+                         3); /* a server that was not asked */
     struct asked lie = asked;
     lie.query.id ^= 1;
-    tells(world->udp, &lie, DNS_NOERROR, 3);
+    send_upstream_answer(world->udp, &lie, DNS_NOERROR, 3);
     lie = asked;
     lie.bytes[13] ^= 3; /* another name */
     lie.query.data = lie.bytes;
-    tells(world->udp, &lie, DNS_NOERROR, 3);
+    send_upstream_answer(world->udp, &lie, DNS_NOERROR, 3);
     asked.query.data = asked.bytes;
-    tells(world->udp, &asked, DNS_NOERROR, 1);
-    hears(world, "NOERROR: example.com A 192.0.2.1");
+    send_upstream_answer(world->udp, &asked, DNS_NOERROR, 1);
+    expect_answer(world, "NOERROR: example.com A 192.0.2.1");
 }
 
 /* A client that asked over UDP gets a truncated answer. For a client over TCP, the whole answer is
  * fetched over TCP. */
-static void long_answers_are_fetched(void **state)
+static void long_answers_are_fetched_over_tcp(void **state)
 {
     struct world *world = *state;
     struct asked asked;
     uint8_t data[4096], prefix[2];
-    ask(world, "long.example.com", DNS_A);
-    is_asked(world, world->udp, "long.example.com", &asked);
-    tells(world->udp, &asked, DNS_NOERROR, 100);
+    send_query(world, "long.example.com", DNS_A);
+    expect_upstream_query(world, world->udp, "long.example.com", &asked);
+    send_upstream_answer(world->udp, &asked, DNS_NOERROR, 100);
     world->answer.size =
         receive(world, world->asker, world->answer.bytes, sizeof(world->answer.bytes), NULL);
     assert_true(world->answer.bytes[2] & 2);
 
-    int fd = open_line(world);
-    say_on_line(world, fd, "long.example.com", 600);
-    is_asked(world, world->udp, "long.example.com", &asked);
-    tells(world->udp, &asked, DNS_NOERROR, 100);
+    int fd = connect_tcp(world);
+    send_tcp_query(world, fd, "long.example.com", 600);
+    expect_upstream_query(world, world->udp, "long.example.com", &asked);
+    send_upstream_answer(world->udp, &asked, DNS_NOERROR, 100);
     int line = -1;
     while ((line = accept4(world->tcp, NULL, NULL, SOCK_NONBLOCK)) < 0)
         responder_run(world->responder, 10, NULL);
@@ -377,22 +379,22 @@ static void long_answers_are_fetched(void **state)
 }
 
 /* A client may disconnect while its query is at the upstream server. */
-static void askers_may_leave(void **state)
+static void client_may_disconnect_during_a_query(void **state)
 {
     struct world *world = *state;
     struct asked asked;
-    int fd = open_line(world);
-    say_on_line(world, fd, "example.com", 600);
-    is_asked(world, world->udp, "example.com", &asked);
+    int fd = connect_tcp(world);
+    send_tcp_query(world, fd, "example.com", 600);
+    expect_upstream_query(world, world->udp, "example.com", &asked);
     close(fd);
-    tells(world->udp, &asked, DNS_NOERROR, 1);
+    send_upstream_answer(world->udp, &asked, DNS_NOERROR, 1);
     for (int i = 0; i < 5; i++)
         responder_run(world->responder, 10, NULL);
-    ask(world, "one.default.svc", DNS_A);
-    hears(world, "NOERROR aa: one.default.svc A 10.1.2.3");
+    send_query(world, "one.default.svc", DNS_A);
+    expect_answer(world, "NOERROR aa: one.default.svc A 10.1.2.3");
 }
 
-static void resolv_conf_is_read(void **state)
+static void resolv_conf_is_parsed(void **state)
 {
     struct resolver found[RESOLVERS_MAX];
     char text[INET6_ADDRSTRLEN];
@@ -432,14 +434,15 @@ static void resolv_conf_is_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(names_of_the_cluster_are_answered, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(lines_are_answered, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(other_names_are_asked_for, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(servers_are_asked_in_turn, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(strangers_are_not_believed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(long_answers_are_fetched, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(askers_may_leave, set_up, tear_down),
-        cmocka_unit_test(resolv_conf_is_read),
+        cmocka_unit_test_setup_teardown(cluster_names_are_answered, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tcp_queries_are_answered, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(other_names_are_forwarded_upstream, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(next_upstream_server_is_tried_after_a_failure, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(forged_answers_are_ignored, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(long_answers_are_fetched_over_tcp, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(client_may_disconnect_during_a_query, set_up, tear_down),
+        cmocka_unit_test(resolv_conf_is_parsed),
     };
     (void)own_network_enter();
     return cmocka_run_group_tests(tests, NULL, NULL);

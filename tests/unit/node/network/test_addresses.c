@@ -4,7 +4,7 @@
 
 #include "node/network/addresses.h"
 
-static void gives_each_once(void **state)
+static void each_address_is_given_once(void **state)
 {
     static struct addresses addresses;
     char text[INET_ADDRSTRLEN];
@@ -20,7 +20,7 @@ static void gives_each_once(void **state)
     assert_string_equal(text, "10.244.2.17");
 }
 
-static void the_longest_free_comes_first(void **state)
+static void freed_address_is_reused_last(void **state)
 {
     static struct addresses addresses;
     char text[INET_ADDRSTRLEN];
@@ -30,7 +30,7 @@ static void the_longest_free_comes_first(void **state)
     assert_string_equal(text, "10.244.1.2");
 }
 
-static void reserved_ones_are_left_out(void **state)
+static void reserved_addresses_are_skipped(void **state)
 {
     static struct addresses addresses;
     char text[INET_ADDRSTRLEN];
@@ -47,9 +47,9 @@ static void reserved_ones_are_left_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gives_each_once),
-        cmocka_unit_test(the_longest_free_comes_first),
-        cmocka_unit_test(reserved_ones_are_left_out),
+        cmocka_unit_test(each_address_is_given_once),
+        cmocka_unit_test(freed_address_is_reused_last),
+        cmocka_unit_test(reserved_addresses_are_skipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -123,7 +123,7 @@ static int connect_to(struct peer *peer)
     return fd;
 }
 
-static void half_an_end(void **state)
+static void each_direction_ends_separately(void **state)
 {
     struct peer *peer = *state;
     int fd = connect_to(peer);
@@ -140,7 +140,7 @@ static void half_an_end(void **state)
     assert_string_equal(peer->received.data, "answer");
 }
 
-static void nothing_is_lost_to_a_pause(void **state)
+static void paused_stream_loses_no_bytes(void **state)
 {
     struct peer *peer = *state;
     int fd = connect_to(peer);
@@ -158,7 +158,7 @@ static void nothing_is_lost_to_a_pause(void **state)
     assert_string_equal(peer->received.data, "all of it");
 }
 
-static void a_refusal(void **state)
+static void refused_connection_is_reported(void **state)
 {
     struct peer *peer = *state;
     close(peer->listener);
@@ -172,7 +172,7 @@ static void a_refusal(void **state)
 }
 
 /* If no process listens on 127.0.0.1, the next address is tried. The message is about the first. */
-static void inside(void **state)
+static void connect_inside_tries_localhost(void **state)
 {
     struct peer *peer = *state;
     node_connect_inside(peer->loop, NULL, NULL, peer->port, on_connected, peer);
@@ -197,7 +197,7 @@ static void inside(void **state)
     close(fd);
 }
 
-static void inside_a_pod_that_is_gone(void **state)
+static void connect_inside_fails_for_a_missing_pod(void **state)
 {
     struct peer *peer = *state;
     node_connect_inside(peer->loop, "/nonexistent", "10.244.1.2", 80, on_connected, peer);
@@ -207,7 +207,7 @@ static void inside_a_pod_that_is_gone(void **state)
     assert_string_equal(peer->err.message, "the pod is not running");
 }
 
-static void no_address(void **state)
+static void invalid_address_is_reported(void **state)
 {
     struct peer *peer = *state;
     node_connect_pod(peer->loop, NULL, "nowhere", 1, on_connected, peer);
@@ -217,7 +217,7 @@ static void no_address(void **state)
     assert_int_equal(peer->err.code, ERR_INVALID);
 }
 
-static void given_up(void **state)
+static void canceled_connection_is_not_reported(void **state)
 {
     struct peer *peer = *state;
     node_connect_cancel(
@@ -231,9 +231,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(half_an_end), TEST(nothing_is_lost_to_a_pause), TEST(a_refusal),
-        TEST(inside),      TEST(inside_a_pod_that_is_gone),  TEST(no_address),
-        TEST(given_up)};
+        TEST(each_direction_ends_separately),         TEST(paused_stream_loses_no_bytes),
+        TEST(refused_connection_is_reported),         TEST(connect_inside_tries_localhost),
+        TEST(connect_inside_fails_for_a_missing_pod), TEST(invalid_address_is_reported),
+        TEST(canceled_connection_is_not_reported)};
     (void)own_network_enter();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
 
 enum { CLUSTERS = 3, ROUNDS = 30, SKIPPED = 77 };
 
-static bool forwards(void)
+static bool is_forwarding(void)
 {
     _cleanup_buf_ struct buf text;
     buf_init(&text, 16);
@@ -25,7 +25,7 @@ static bool forwards(void)
 }
 
 /* Returns the exit code. */
-static int come_and_go(int number)
+static int start_and_stop_egress(int number)
 {
     struct err err = ERR_INIT;
     _cleanup_free_ char *state_dir = mem_printf("/nowhere/cluster-%d", number);
@@ -43,7 +43,7 @@ static int come_and_go(int number)
         }
         egress_release(&way);
         for (int k = 0; k < 20; k++) {
-            if (!forwards()) {
+            if (!is_forwarding()) {
                 fprintf(stderr, "round %d: switched off behind cluster %d\n", i, number);
                 return 1;
             }
@@ -59,7 +59,7 @@ static int come_and_go(int number)
 
 /* Moves the process to a network and a /run of its own, where forwarding is off. Needs root, and a
  * sandbox that allows it. */
-static void enter_world(void)
+static void enter_test_network(void)
 {
     if (unshare(CLONE_NEWNET | CLONE_NEWNS) < 0 ||
         mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
@@ -67,16 +67,16 @@ static void enter_world(void)
         skip();
 }
 
-static void clusters_come_and_go(void **state)
+static void concurrent_clusters_restore_forwarding(void **state)
 {
     pid_t pids[CLUSTERS];
     bool missing = false;
-    enter_world();
+    enter_test_network();
     for (int i = 0; i < CLUSTERS; i++) {
         pids[i] = fork();
         assert_true(pids[i] >= 0);
         if (pids[i] == 0)
-            _exit(come_and_go(i));
+            _exit(start_and_stop_egress(i));
     }
     for (int i = 0; i < CLUSTERS; i++) {
         int status;
@@ -88,17 +88,17 @@ static void clusters_come_and_go(void **state)
     }
     if (missing)
         skip(); /* a kernel without nf_tables */
-    assert_false(forwards());
+    assert_false(is_forwarding());
     assert_false(file_exists("/run/trainyard-ip-forward"));
 }
 
 /* A cluster that cannot write the switch gets no egress from another cluster's forwarding: it might
  * be the last to stop, and could not turn forwarding off. */
-static void a_read_only_switch_is_refused(void **state)
+static void read_only_switch_is_rejected(void **state)
 {
     struct egress first = {0}, second = {0};
     struct err err = ERR_INIT;
-    enter_world();
+    enter_test_network();
     _cleanup_fd_ int outer = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
     assert_int_equal(unshare(CLONE_NEWNET), 0);
     _cleanup_fd_ int inner = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
@@ -111,16 +111,16 @@ static void a_read_only_switch_is_refused(void **state)
     assert_string_equal(err.message, "cannot open '" SWITCH "': Read-only file system");
     assert_int_equal(umount("/proc/sys"), 0);
     assert_int_equal(egress_remove_kernel("/nowhere/second", NULL), 0);
-    assert_true(forwards());
+    assert_true(is_forwarding());
     assert_int_equal(egress_remove_kernel("/nowhere/first", NULL), 0);
-    assert_false(forwards());
+    assert_false(is_forwarding());
     egress_release(&first);
     egress_release(&second);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(clusters_come_and_go),
-                                       cmocka_unit_test(a_read_only_switch_is_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(concurrent_clusters_restore_forwarding),
+                                       cmocka_unit_test(read_only_switch_is_rejected)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

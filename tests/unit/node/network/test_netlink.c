@@ -31,7 +31,7 @@ static void attributes_are_padded(void **state)
     assert_int_equal(left, 0);
 }
 
-static void nests_hold_what_is_in_them(void **state)
+static void nested_attributes_have_their_full_length(void **state)
 {
     struct netlink_message message;
     struct ifinfomsg info = {0};
@@ -49,7 +49,7 @@ static void nests_hold_what_is_in_them(void **state)
     assert_int_equal(part->rta_len, RTA_LENGTH(RTA_LENGTH(4)));
 }
 
-static void overflow_is_kept_in_mind(void **state)
+static void overflow_is_recorded(void **state)
 {
     struct netlink_message message;
     struct ifinfomsg info = {0};
@@ -67,8 +67,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attributes_are_padded),
-        cmocka_unit_test(nests_hold_what_is_in_them),
-        cmocka_unit_test(overflow_is_kept_in_mind),
+        cmocka_unit_test(nested_attributes_have_their_full_length),
+        cmocka_unit_test(overflow_is_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static char *text_of(const struct nft_batch *batch)
     return buf_take(&text);
 }
 
-static void tables_and_chains(void **state)
+static void tables_and_chains_are_encoded(void **state)
 {
     struct nft_batch batch;
     nft_batch_begin(&batch);
@@ -73,7 +73,7 @@ static void tables_and_chains(void **state)
     assert_false(batch.overflowed);
 }
 
-static void rules(void **state)
+static void rules_are_encoded(void **state)
 {
     struct nft_batch batch;
     struct nft_rule rule;
@@ -114,7 +114,7 @@ static void rules(void **state)
     assert_string_equal(text, expected);
 }
 
-static void transparent_rules(void **state)
+static void transparent_rules_are_encoded(void **state)
 {
     struct nft_batch batch;
     struct nft_rule rule;
@@ -158,7 +158,7 @@ static void transparent_rules(void **state)
                               "1(1=notrack 2()))\n");
 }
 
-static void a_batch_has_a_limit(void **state)
+static void batch_size_is_limited(void **state)
 {
     struct nft_batch batch;
     struct err err = ERR_INIT;
@@ -170,7 +170,7 @@ static void a_batch_has_a_limit(void **state)
 }
 
 /* The kernel's description of a chain, truncated at every byte. */
-static void firewalls_are_seen(void **state)
+static void dropping_forward_chain_is_found(void **state)
 {
     struct netlink_message message;
     const struct nfgenmsg fixed = {.nfgen_family = NFPROTO_IPV4};
@@ -210,7 +210,7 @@ static const char *choose(const char *routes, uint32_t seed)
 }
 
 /* The lines of /proc/net/route on a little-endian machine. */
-static void free_addresses_are_chosen(void **state)
+static void unused_egress_network_is_chosen(void **state)
 {
     if (htonl(1) == 1)
         skip();
@@ -233,9 +233,12 @@ static void free_addresses_are_chosen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_and_chains),  cmocka_unit_test(rules),
-        cmocka_unit_test(transparent_rules),  cmocka_unit_test(a_batch_has_a_limit),
-        cmocka_unit_test(firewalls_are_seen), cmocka_unit_test(free_addresses_are_chosen),
+        cmocka_unit_test(tables_and_chains_are_encoded),
+        cmocka_unit_test(rules_are_encoded),
+        cmocka_unit_test(transparent_rules_are_encoded),
+        cmocka_unit_test(batch_size_is_limited),
+        cmocka_unit_test(dropping_forward_chain_is_found),
+        cmocka_unit_test(unused_egress_network_is_chosen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

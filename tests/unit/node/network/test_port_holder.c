@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static void lines(void **state)
+static void lines_of_proc_net_are_parsed(void **state)
 {
     static const struct {
         const char *line;
@@ -47,13 +47,13 @@ static void lines(void **state)
     }
 }
 
-static bool has(int type, const struct sockaddr_in *address, char *text, size_t size)
+static bool find_holder(int type, const struct sockaddr_in *address, char *text, size_t size)
 {
     return node_port_holder(type, address->sin_addr, ntohs(address->sin_port), text, size);
 }
 
 /* TCP and UDP ports of the same number are separate: a holder of one does not hold the other. */
-static void find_myself(int type)
+static void assert_process_holds_port(int type)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof(address);
@@ -62,24 +62,25 @@ static void find_myself(int type)
     assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
     assert_int_equal(type == SOCK_STREAM ? listen(fd, 1) : 0, 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
-    assert_true(has(type, &address, text, sizeof(text)));
+    assert_true(find_holder(type, &address, text, sizeof(text)));
     snprintf(expected, sizeof(expected), "(process %d)", (int)getpid());
     assert_non_null(strstr(text, expected));
     int other = type == SOCK_STREAM ? SOCK_DGRAM : SOCK_STREAM;
-    assert_true(!has(other, &address, text, sizeof(text)) || !strstr(text, expected));
+    assert_true(!find_holder(other, &address, text, sizeof(text)) || !strstr(text, expected));
     close(fd);
-    assert_false(has(type, &address, text, sizeof(text)));
+    assert_false(find_holder(type, &address, text, sizeof(text)));
 }
 
-static void myself(void **state)
+static void own_ports_are_found(void **state)
 {
-    find_myself(SOCK_STREAM);
-    find_myself(SOCK_DGRAM);
+    assert_process_holds_port(SOCK_STREAM);
+    assert_process_holds_port(SOCK_DGRAM);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lines), cmocka_unit_test(myself)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lines_of_proc_net_are_parsed),
+                                       cmocka_unit_test(own_ports_are_found)};
     (void)own_network_enter();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@ static const struct json *get_object(void *context, const struct kube_resource *
     return json_at(all, resource->plural, name, NULL);
 }
 
-static void expansion(void **state)
+static void variables_are_expanded(void **state)
 {
     static const struct {
         const char *text, *result;
@@ -61,7 +61,7 @@ static int build(struct fixture *f, const char *container, struct pod_strings *r
                              err);
 }
 
-static void references(void **state)
+static void references_are_resolved(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct fixture f = {.arena = arena};
@@ -102,7 +102,7 @@ static void note(void *context, const char *kind, const char *name, const char *
     buf_printf(text, "%s %s: %s;", kind, name, keys);
 }
 
-static void names_that_cannot_be_are_left_out(void **state)
+static void invalid_names_are_skipped_and_reported(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     static const char container[] =
@@ -122,7 +122,7 @@ static void names_that_cannot_be_are_left_out(void **state)
     assert_string_equal(text.data, "configMap c: 1st, a b;configMap c: a b;");
 }
 
-static void resources(void **state)
+static void resource_references_are_computed(void **state)
 {
     static const struct {
         const char *reference, *value;
@@ -151,7 +151,7 @@ static void resources(void **state)
     }
 }
 
-static void missing_ones_are_named(void **state)
+static void missing_references_are_named(void **state)
 {
     static const struct {
         const char *container, *message;
@@ -183,7 +183,7 @@ static const struct json *next_service(void *context, const char *namespace_, si
     return json_element(json_get(context, "services"), (*position)++);
 }
 
-static void services(void **state)
+static void service_variables_are_set(void **state)
 {
     static const struct {
         const char *name, *value; /* NULL: not set */
@@ -233,12 +233,12 @@ static void services(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(expansion),
-        cmocka_unit_test(references),
-        cmocka_unit_test(missing_ones_are_named),
-        cmocka_unit_test(resources),
-        cmocka_unit_test(names_that_cannot_be_are_left_out),
-        cmocka_unit_test(services),
+        cmocka_unit_test(variables_are_expanded),
+        cmocka_unit_test(references_are_resolved),
+        cmocka_unit_test(missing_references_are_named),
+        cmocka_unit_test(resource_references_are_computed),
+        cmocka_unit_test(invalid_names_are_skipped_and_reported),
+        cmocka_unit_test(service_variables_are_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
 
 enum { OTHER_USER = 65534, STRANGER = 65533 };
 
-static struct plan_kubeconfig make(struct arena *arena, int64_t user)
+static struct plan_kubeconfig make_kubeconfig(struct arena *arena, int64_t user)
 {
     static const char CA[] = "-----CERT-----\n", TOKEN[] = "a.b.c";
     const char *files = arena_printf(arena, "%s/files", directory);
@@ -46,10 +46,10 @@ static const char *read_text(struct arena *arena, const char *path)
     return arena_strndup(arena, text.data, text.size);
 }
 
-static void who_runs_us_finds_the_files(void **state)
+static void kubeconfig_of_the_own_user_names_the_files(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    const struct plan_kubeconfig kubeconfig = make(arena, -1);
+    const struct plan_kubeconfig kubeconfig = make_kubeconfig(arena, -1);
     const char *path;
     assert_int_equal(plan_kubeconfig_write(arena, &kubeconfig, &path, NULL), 0);
     assert_string_equal(path, arena_printf(arena, "%s/kubeconfig", directory));
@@ -61,7 +61,7 @@ static void who_runs_us_finds_the_files(void **state)
 }
 
 /* Returns 0 if the user can open the file, or else the reason. */
-static int try_as(uid_t user, const char *path)
+static int open_as_user(uid_t user, const char *path)
 {
     int status;
     pid_t pid = fork();
@@ -75,11 +75,11 @@ static int try_as(uid_t user, const char *path)
     return WEXITSTATUS(status);
 }
 
-static void another_user_reads_it_and_nobody_else(void **state)
+static void kubeconfig_is_readable_only_by_the_pod_user(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     uid_t user = geteuid() ? geteuid() : OTHER_USER;
-    const struct plan_kubeconfig kubeconfig = make(arena, user);
+    const struct plan_kubeconfig kubeconfig = make_kubeconfig(arena, user);
     const char *path;
     struct stat info;
     struct err err = ERR_INIT;
@@ -100,19 +100,19 @@ static void another_user_reads_it_and_nobody_else(void **state)
     assert_int_equal(info.st_mode & 07777, 0711);
     assert_false(file_exists(arena_printf(arena, "%s.new", path)));
     if (geteuid() == 0) {
-        assert_int_equal(try_as(OTHER_USER, path), 0);
-        assert_int_equal(try_as(STRANGER, path), EACCES);
-        assert_int_equal(try_as(STRANGER, kubeconfig.handout_dir), EACCES);
+        assert_int_equal(open_as_user(OTHER_USER, path), 0);
+        assert_int_equal(open_as_user(STRANGER, path), EACCES);
+        assert_int_equal(open_as_user(STRANGER, kubeconfig.handout_dir), EACCES);
     }
     assert_int_equal(plan_handouts_remove(kubeconfig.handout_dir, "u", NULL), 0);
     assert_false(file_exists(path));
     assert_int_equal(plan_handouts_remove(kubeconfig.handout_dir, "u", NULL), 0);
 }
 
-static void what_is_missing_is_told(void **state)
+static void missing_files_are_reported(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    struct plan_kubeconfig kubeconfig = make(arena, geteuid() ? geteuid() : OTHER_USER);
+    struct plan_kubeconfig kubeconfig = make_kubeconfig(arena, geteuid() ? geteuid() : OTHER_USER);
     struct err err = ERR_INIT;
     const char *path;
     kubeconfig.handout_dir = "/proc/nowhere";
@@ -120,13 +120,13 @@ static void what_is_missing_is_told(void **state)
     assert_non_null(
         strstr(err.message, "(if the pod needs none, set automountServiceAccountToken: false): "));
     assert_non_null(strstr(err.message, "/proc/nowhere"));
-    kubeconfig = make(arena, kubeconfig.user);
+    kubeconfig = make_kubeconfig(arena, kubeconfig.user);
     assert_int_equal(unlink(arena_printf(arena, "%s/token", kubeconfig.files)), 0);
     assert_true(plan_kubeconfig_write(arena, &kubeconfig, &path, &err) < 0);
     assert_non_null(strstr(err.message, "/files/token"));
 }
 
-static void clusters_have_places_of_their_own(void **state)
+static void clusters_have_separate_handout_directories(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *one = plan_handout_dir(arena, directory);
@@ -138,12 +138,13 @@ static void clusters_have_places_of_their_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(who_runs_us_finds_the_files, make_directory,
+        cmocka_unit_test_setup_teardown(kubeconfig_of_the_own_user_names_the_files, make_directory,
                                         remove_directory),
-        cmocka_unit_test_setup_teardown(another_user_reads_it_and_nobody_else, make_directory,
+        cmocka_unit_test_setup_teardown(kubeconfig_is_readable_only_by_the_pod_user, make_directory,
                                         remove_directory),
-        cmocka_unit_test_setup_teardown(what_is_missing_is_told, make_directory, remove_directory),
-        cmocka_unit_test_setup_teardown(clusters_have_places_of_their_own, make_directory,
+        cmocka_unit_test_setup_teardown(missing_files_are_reported, make_directory,
+                                        remove_directory),
+        cmocka_unit_test_setup_teardown(clusters_have_separate_handout_directories, make_directory,
                                         remove_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ static const struct {
      {2, 0, 0, 50}},
 };
 
-static void test_pods(void **state)
+static void test_limits_of_pods(void **state)
 {
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -48,7 +48,7 @@ static void test_pods(void **state)
     }
 }
 
-static void test_wrong_annotation(void **state)
+static void test_invalid_pids_limit_is_rejected(void **state)
 {
     static const char *const WRONG[] = {"0", "many", "-1", "99999999"};
     for (size_t i = 0; i < ARRAY_SIZE(WRONG); i++) {
@@ -62,7 +62,7 @@ static void test_wrong_annotation(void **state)
     }
 }
 
-static void test_container(void **state)
+static void test_limits_of_a_container(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct cgroup_limits limits;
@@ -75,7 +75,7 @@ static void test_container(void **state)
     assert_int_equal(limits.pids, 0);
 }
 
-static void test_not_held(void **state)
+static void test_unenforced_limits_are_named(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct json *both =
@@ -93,10 +93,10 @@ static void test_not_held(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pods),
-        cmocka_unit_test(test_wrong_annotation),
-        cmocka_unit_test(test_container),
-        cmocka_unit_test(test_not_held),
+        cmocka_unit_test(test_limits_of_pods),
+        cmocka_unit_test(test_invalid_pids_limit_is_rejected),
+        cmocka_unit_test(test_limits_of_a_container),
+        cmocka_unit_test(test_unenforced_limits_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,7 +75,7 @@ static struct pod_spec must_plan(struct arena *arena, const char *spec)
     return planned;
 }
 
-static void a_whole_pod(void **state)
+static void pod_with_all_fields_is_planned(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct pod_spec spec = must_plan(
@@ -131,7 +131,7 @@ static bool has_share(const struct pod_container *container, const char *path)
 }
 
 /* Shared directories are mounted in every container, also of an image, but not over a volume. */
-static void shared_directories(void **state)
+static void shared_directories_are_mounted(void **state)
 {
     static const char *const SHARES[] = {"/data/set", "/tmp/me", NULL};
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -149,7 +149,7 @@ static void shared_directories(void **state)
 }
 
 /* A mount below /root is also found below ~. */
-static void home_follows_mounts(void **state)
+static void home_is_root_if_a_mount_is_below_it(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct pod_spec spec = must_plan(
@@ -178,7 +178,7 @@ static const struct pod_container *plan_one(struct arena *arena, const char *con
 
 /* Like Kubernetes: a command replaces the image's entrypoint and arguments, and arguments replace
  * only its arguments. */
-static void commands_of_images(void **state)
+static void commands_of_images_are_combined(void **state)
 {
     static const struct {
         const char *container, *words;
@@ -202,7 +202,7 @@ static void commands_of_images(void **state)
     }
 }
 
-static void roots_of_images(void **state)
+static void roots_of_images_are_used(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct pod_container *container =
@@ -237,7 +237,7 @@ static void roots_of_images(void **state)
     assert_string_equal(container->directory, "/own");
 }
 
-static void images_that_do_not_run(void **state)
+static void unusable_images_are_rejected(void **state)
 {
     static const struct {
         const char *container, *reason, *message;
@@ -274,7 +274,7 @@ static void images_that_do_not_run(void **state)
     }
 }
 
-static void host_network(void **state)
+static void host_network_uses_the_files_of_the_machine(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct pod_spec spec =
@@ -290,7 +290,7 @@ static void host_network(void **state)
 
 /* Every container of a job's pod sees the directory that the job's pods share, unless it mounts its
  * own there. */
-static void peers_of_a_job(void **state)
+static void pods_of_a_job_share_a_directory(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct pod_spec spec;
@@ -317,7 +317,7 @@ static void peers_of_a_job(void **state)
     assert_true(str_has_suffix(own->source, "/volumes/v"));
 }
 
-static void refusals(void **state)
+static void unsupported_pods_are_rejected(void **state)
 {
     static const struct {
         const char *spec, *reason, *container, *message;
@@ -393,7 +393,7 @@ static void refusals(void **state)
     }
 }
 
-static void securities(void **state)
+static void security_contexts_are_planned(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct pod_spec spec = must_plan(
@@ -439,7 +439,7 @@ static struct pod_spec must_plan_plain(struct arena *arena, const char *spec)
     return planned;
 }
 
-static void without_namespaces_a_pod_has_the_machine(void **state)
+static void without_namespaces_a_pod_uses_the_machine(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *const accepted =
@@ -466,7 +466,7 @@ static void without_namespaces_a_pod_has_the_machine(void **state)
                      access("/usr/bin/python3", X_OK));
 }
 
-static void without_namespaces_nothing_is_mounted(void **state)
+static void without_namespaces_mounts_are_rejected(void **state)
 {
     static const struct {
         const char *spec, *reason, *message;
@@ -500,7 +500,7 @@ static void without_namespaces_nothing_is_mounted(void **state)
 
 /* A step of a pipeline: the command finds the volume of its wrapper, and writes its outputs where
  * the supervisor reads them. */
-static void without_namespaces_a_step_hands_on(void **state)
+static void without_namespaces_a_step_uses_its_volume(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     static const char step[] =
@@ -527,7 +527,7 @@ static void without_namespaces_a_step_hands_on(void **state)
 }
 
 /* Without namespaces no container changes its user, so runAsNonRoot depends on our own user. */
-static void without_namespaces_non_root_is_who_we_are(void **state)
+static void without_namespaces_run_as_non_root_checks_our_user(void **state)
 {
     static const struct {
         const char *spec;
@@ -554,7 +554,7 @@ static void without_namespaces_non_root_is_who_we_are(void **state)
     }
 }
 
-static void long_names_are_cut(void **state)
+static void long_hostnames_are_truncated(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *pod = read_json(arena, "{'metadata':{}}");
@@ -567,7 +567,7 @@ static void long_names_are_cut(void **state)
 }
 
 /* A container with GPUs gets their numbers. A container without GPUs gets no variable. */
-static void gpus_are_told(void **state)
+static void gpus_are_set_in_the_environment(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct pod_spec spec;
@@ -623,22 +623,22 @@ static int write_accounts(void)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_whole_pod),
-        cmocka_unit_test(home_follows_mounts),
-        cmocka_unit_test(commands_of_images),
-        cmocka_unit_test(roots_of_images),
-        cmocka_unit_test(images_that_do_not_run),
-        cmocka_unit_test(host_network),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(securities),
-        cmocka_unit_test(long_names_are_cut),
-        cmocka_unit_test(peers_of_a_job),
-        cmocka_unit_test(without_namespaces_a_pod_has_the_machine),
-        cmocka_unit_test(without_namespaces_nothing_is_mounted),
-        cmocka_unit_test(without_namespaces_a_step_hands_on),
-        cmocka_unit_test(without_namespaces_non_root_is_who_we_are),
-        cmocka_unit_test(shared_directories),
-        cmocka_unit_test(gpus_are_told),
+        cmocka_unit_test(pod_with_all_fields_is_planned),
+        cmocka_unit_test(home_is_root_if_a_mount_is_below_it),
+        cmocka_unit_test(commands_of_images_are_combined),
+        cmocka_unit_test(roots_of_images_are_used),
+        cmocka_unit_test(unusable_images_are_rejected),
+        cmocka_unit_test(host_network_uses_the_files_of_the_machine),
+        cmocka_unit_test(unsupported_pods_are_rejected),
+        cmocka_unit_test(security_contexts_are_planned),
+        cmocka_unit_test(long_hostnames_are_truncated),
+        cmocka_unit_test(pods_of_a_job_share_a_directory),
+        cmocka_unit_test(without_namespaces_a_pod_uses_the_machine),
+        cmocka_unit_test(without_namespaces_mounts_are_rejected),
+        cmocka_unit_test(without_namespaces_a_step_uses_its_volume),
+        cmocka_unit_test(without_namespaces_run_as_non_root_checks_our_user),
+        cmocka_unit_test(shared_directories_are_mounted),
+        cmocka_unit_test(gpus_are_set_in_the_environment),
         cmocka_unit_test(gpus_are_counted),
     };
     if (!mkdtemp(root) || write_accounts() < 0)

@@ -43,7 +43,7 @@ static void on_done(void *context, struct plan_prepared *prepared)
     outcome->reason = prepared->refusal.reason;
 }
 
-static struct kube_object *object_of(const char *text)
+static struct kube_object *parse_object(const char *text)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     return kube_object_new(read_json(arena, text));
@@ -52,7 +52,7 @@ static struct kube_object *object_of(const char *text)
 static struct kube_object *make_pod(int number)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    return object_of(
+    return parse_object(
         arena_printf(arena,
                      "{'metadata':{'name':'p','namespace':'default','uid':'u%d'},'spec':{"
                      "'volumes':[{'name':'v','configMap':{'name':'c'}}],"
@@ -62,7 +62,8 @@ static struct kube_object *make_pod(int number)
 }
 
 /* The host's memory is freed as soon as the preparation has begun. */
-static struct plan_preparation *start(struct loop *loop, int number, struct outcome *outcome)
+static struct plan_preparation *start_preparation(struct loop *loop, int number,
+                                                  struct outcome *outcome)
 {
     static struct cgroup_base groups = {.earlier = ""};
     static struct pod_host host;
@@ -92,39 +93,39 @@ static struct plan_preparation *start(struct loop *loop, int number, struct outc
     return preparation;
 }
 
-static bool is_there(const char *name)
+static bool pod_file_exists(const char *name)
 {
     _cleanup_free_ char *path = mem_printf("%s/pods/u1/%s", directory, name);
     return file_exists(path);
 }
 
-static void its_plan_gets_the_objects_it_asks_for(void **state)
+static void plan_gets_the_objects_that_it_requests(void **state)
 {
     struct loop *loop = sim_loop_new(1, 0);
     struct outcome outcome;
-    config = object_of("{'metadata':{'name':'c','namespace':'default'},'data':{'a':'x'}}");
-    start(loop, 1, &outcome);
-    assert_false(is_there("spec")); /* nothing is written on the loop */
+    config = parse_object("{'metadata':{'name':'c','namespace':'default'},'data':{'a':'x'}}");
+    start_preparation(loop, 1, &outcome);
+    assert_false(pod_file_exists("spec")); /* nothing is written on the loop */
     sim_loop_run_for(loop, 1000);
     assert_true(outcome.is_done);
     assert_string_equal(outcome.err.message, "");
     assert_false(outcome.is_stale);
-    assert_true(is_there("spec"));
-    assert_true(is_there("cgroups"));
-    assert_true(is_there("volumes/v/a"));
+    assert_true(pod_file_exists("spec"));
+    assert_true(pod_file_exists("cgroups"));
+    assert_true(pod_file_exists("volumes/v/a"));
     kube_object_unref(config);
     config = NULL;
     loop_free(loop);
 }
 
-static void a_change_meanwhile_is_told(void **state)
+static void object_change_marks_the_plan_stale(void **state)
 {
     struct loop *loop = sim_loop_new(1, 0);
     struct outcome outcome;
     struct kube_object *first = config =
-        object_of("{'metadata':{'name':'c','namespace':'default'},'data':{'a':'x'}}");
-    later = object_of("{'metadata':{'name':'c','namespace':'default'},'data':{'a':'y'}}");
-    start(loop, 1, &outcome);
+        parse_object("{'metadata':{'name':'c','namespace':'default'},'data':{'a':'x'}}");
+    later = parse_object("{'metadata':{'name':'c','namespace':'default'},'data':{'a':'y'}}");
+    start_preparation(loop, 1, &outcome);
     sim_loop_run_for(loop, 1000);
     assert_true(outcome.is_done);
     assert_string_equal(outcome.err.message, "");
@@ -135,11 +136,11 @@ static void a_change_meanwhile_is_told(void **state)
     loop_free(loop);
 }
 
-static void what_is_missing_is_told(void **state)
+static void missing_object_is_reported(void **state)
 {
     struct loop *loop = sim_loop_new(1, 0);
     struct outcome outcome;
-    start(loop, 1, &outcome);
+    start_preparation(loop, 1, &outcome);
     sim_loop_run_for(loop, 1000);
     assert_true(outcome.is_done);
     assert_int_equal(outcome.err.code, ERR_NOT_FOUND);
@@ -148,11 +149,11 @@ static void what_is_missing_is_told(void **state)
     loop_free(loop);
 }
 
-static void an_abandoned_one_is_not_told(void **state)
+static void abandoned_preparation_is_not_reported(void **state)
 {
     struct loop *loop = sim_loop_new(1, 0);
     struct outcome outcome;
-    plan_preparation_abandon(start(loop, 1, &outcome));
+    plan_preparation_abandon(start_preparation(loop, 1, &outcome));
     plan_preparation_abandon(NULL);
     sim_loop_run_for(loop, 1000);
     assert_false(outcome.is_done);
@@ -160,15 +161,15 @@ static void an_abandoned_one_is_not_told(void **state)
 }
 
 /* On threads, as in a server: many at once, some of which are canceled. */
-static void many_are_prepared_side_by_side(void **state)
+static void many_pods_are_prepared_concurrently(void **state)
 {
     enum { PODS = 40 };
     struct loop *loop;
     struct outcome outcomes[PODS];
     assert_int_equal(loop_new(&loop, NULL), 0);
-    config = object_of("{'metadata':{'name':'c','namespace':'default'},'data':{'a':'x'}}");
+    config = parse_object("{'metadata':{'name':'c','namespace':'default'},'data':{'a':'x'}}");
     for (int i = 0; i < PODS; i++) {
-        struct plan_preparation *preparation = start(loop, 100 + i, &outcomes[i]);
+        struct plan_preparation *preparation = start_preparation(loop, 100 + i, &outcomes[i]);
         if (i % 4 == 0)
             plan_preparation_abandon(preparation);
     }
@@ -185,11 +186,11 @@ static void many_are_prepared_side_by_side(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(its_plan_gets_the_objects_it_asks_for),
-        cmocka_unit_test(a_change_meanwhile_is_told),
-        cmocka_unit_test(what_is_missing_is_told),
-        cmocka_unit_test(an_abandoned_one_is_not_told),
-        cmocka_unit_test(many_are_prepared_side_by_side),
+        cmocka_unit_test(plan_gets_the_objects_that_it_requests),
+        cmocka_unit_test(object_change_marks_the_plan_stale),
+        cmocka_unit_test(missing_object_is_reported),
+        cmocka_unit_test(abandoned_preparation_is_not_reported),
+        cmocka_unit_test(many_pods_are_prepared_concurrently),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -20,7 +20,7 @@ static const struct plan_unsupported_machine OF_ROOT = {.hosts = ""},
                                              PLAIN = {.nested = true, .plain = true, .hosts = ""},
                                              PLAIN_OF_ROOT = {.plain = true, .hosts = ""};
 
-static void what_is_not_given_is_told(void **state)
+static void unsupported_features_are_reported(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     _cleanup_buf_ struct buf text;
@@ -71,7 +71,7 @@ static void what_is_not_given_is_told(void **state)
 
 /* Every pod has the default terminationMessagePath. Only a container that uses the path, or sets
  * another, gets the message. */
-static void the_file_of_last_words_is_told_to_who_uses_it(void **state)
+static void termination_message_path_is_reported_if_used(void **state)
 {
     static const struct {
         const char *container;
@@ -105,7 +105,7 @@ static void the_file_of_last_words_is_told_to_who_uses_it(void **state)
 }
 
 /* A name that exists only in a pod network. */
-static void the_name_of_the_api_is_told(void **state)
+static void unresolvable_api_name_is_reported(void **state)
 {
     static const char *const SAYING[] = {
         "'command':['curl','https://kubernetes.docker.internal:6443/version']",
@@ -137,7 +137,7 @@ static void the_name_of_the_api_is_told(void **state)
 }
 
 /* A container without a service account token has no KUBECONFIG that the message could point to. */
-static void a_kubeconfig_is_named_to_who_has_it(void **state)
+static void kubeconfig_is_named_if_the_container_has_one(void **state)
 {
     static const char ASKS[] = "'args':['kubernetes.docker.internal']",
                       MOUNTS[] = "'volumeMounts':[{'name':'t','mountPath':"
@@ -164,7 +164,7 @@ static void a_kubeconfig_is_named_to_who_has_it(void **state)
     }
 }
 
-static void a_machine_that_knows_the_name_is_not_told(void **state)
+static void resolvable_api_name_is_not_reported(void **state)
 {
     static const struct {
         const char *hosts;
@@ -203,11 +203,11 @@ static void a_machine_that_knows_the_name_is_not_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_not_given_is_told),
-        cmocka_unit_test(the_file_of_last_words_is_told_to_who_uses_it),
-        cmocka_unit_test(the_name_of_the_api_is_told),
-        cmocka_unit_test(a_kubeconfig_is_named_to_who_has_it),
-        cmocka_unit_test(a_machine_that_knows_the_name_is_not_told),
+        cmocka_unit_test(unsupported_features_are_reported),
+        cmocka_unit_test(termination_message_path_is_reported_if_used),
+        cmocka_unit_test(unresolvable_api_name_is_reported),
+        cmocka_unit_test(kubeconfig_is_named_if_the_container_has_one),
+        cmocka_unit_test(resolvable_api_name_is_not_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

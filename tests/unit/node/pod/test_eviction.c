@@ -39,7 +39,7 @@ struct fixture {
 };
 
 /* Begins with a pod that has written 300 KiB, with a limit of 200. */
-static struct fixture begin(void)
+static struct fixture fixture_begin(void)
 {
     struct err err = ERR_INIT;
     struct fixture f = {arena_new(),
@@ -61,7 +61,7 @@ static struct fixture begin(void)
     return f;
 }
 
-static void give_pod(struct fixture *f, const char *metadata)
+static void set_pod(struct fixture *f, const char *metadata)
 {
     f->object.json =
         read_json(f->arena, arena_printf(f->arena,
@@ -71,7 +71,7 @@ static void give_pod(struct fixture *f, const char *metadata)
     f->runner->object = &f->object;
 }
 
-static void end(struct fixture *f)
+static void fixture_end(struct fixture *f)
 {
     free(f->runner);
     free(f->host);
@@ -81,30 +81,30 @@ static void end(struct fixture *f)
     arena_free(f->arena);
 }
 
-static void who_has_too_much_is_evicted(void **state)
+static void pod_over_its_storage_limit_is_evicted(void **state)
 {
-    struct fixture f = begin();
-    give_pod(&f, "");
+    struct fixture f = fixture_begin();
+    set_pod(&f, "");
     pod_runner_begin_measuring(f.runner);
     loop_run(loop);
     assert_string_equal(why, "Usage of EmptyDir volume \"small\" exceeds the limit \"200Ki\". ");
     assert_true(f.runner->measure.running); /* measures again, in case the stop request is lost */
     assert_false(f.host->is_measuring);
     pod_runner_end_measuring(f.runner);
-    end(&f);
+    fixture_end(&f);
 }
 
 /* A pod that is deleted, forgotten or has ended during the measurement keeps its own grace period,
  * and is not measured again. */
-static void who_ends_anyway_is_not_evicted(void **state)
+static void ending_pod_is_not_evicted(void **state)
 {
     for (int way = 0; way < 4; way++) {
-        struct fixture f = begin();
-        give_pod(&f, "");
+        struct fixture f = fixture_begin();
+        set_pod(&f, "");
         pod_runner_on_measure(&f.runner->measure);
         assert_true(f.host->is_measuring);
         if (way == 0)
-            give_pod(&f, "'deletionTimestamp':'2026-01-01T00:00:00Z'");
+            set_pod(&f, "'deletionTimestamp':'2026-01-01T00:00:00Z'");
         else if (way == 1)
             f.runner->forgotten = true;
         else if (way == 2)
@@ -115,15 +115,15 @@ static void who_ends_anyway_is_not_evicted(void **state)
         assert_null(why);
         assert_false(f.host->is_measuring);
         assert_false(f.runner->measure.running);
-        end(&f);
+        fixture_end(&f);
     }
 }
 
 /* The node shuts down before the walk has ended. The walk must not use the node any more. */
-static void a_walk_outlives_its_node(void **state)
+static void measurement_may_outlive_its_node(void **state)
 {
-    struct fixture f = begin();
-    give_pod(&f, "");
+    struct fixture f = fixture_begin();
+    set_pod(&f, "");
     pod_runner_on_measure(&f.runner->measure);
     pod_runner_end_measuring(f.runner);
     assert_false(f.host->is_measuring); /* the next pod can be measured */
@@ -133,7 +133,7 @@ static void a_walk_outlives_its_node(void **state)
     f.runner = NULL;
     loop_run(loop);
     assert_null(why);
-    end(&f);
+    fixture_end(&f);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_directory, remove_directory)
@@ -141,9 +141,9 @@ static void a_walk_outlives_its_node(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(who_has_too_much_is_evicted),
-        TEST(who_ends_anyway_is_not_evicted),
-        TEST(a_walk_outlives_its_node),
+        TEST(pod_over_its_storage_limit_is_evicted),
+        TEST(ending_pod_is_not_evicted),
+        TEST(measurement_may_outlive_its_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ static const char *name_of(struct arena *arena, const char *namespace_, const ch
     return peers_name(arena, pod);
 }
 
-static void a_job_is_told_by_its_uid(void **state)
+static void directory_name_has_the_uid_of_the_job(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     assert_string_equal(name_of(arena, "a",
@@ -35,7 +35,7 @@ static void a_job_is_told_by_its_uid(void **state)
                         "a.2");
 }
 
-static void others_have_none(void **state)
+static void other_pods_have_no_directory(void **state)
 {
     static const char *const OWNERS[] = {
         "{'apiVersion':'kubeflow.org/v1','kind':'TFJob','name':'j','uid':'1'}",
@@ -57,7 +57,7 @@ static bool is_kept(void *context, const char *name)
     return str_eq(context, name);
 }
 
-static void what_nobody_wants_goes(void **state)
+static void unused_directories_are_removed(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *kept, *gone, *removed;
@@ -92,7 +92,7 @@ static void what_nobody_wants_goes(void **state)
     loop_free(loop);
 }
 
-static void a_plan_remembers_it(void **state)
+static void directory_is_found_in_the_spec(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct pod_spec spec = {0};
@@ -111,10 +111,10 @@ static void a_plan_remembers_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_job_is_told_by_its_uid),
-        cmocka_unit_test(others_have_none),
-        cmocka_unit_test(what_nobody_wants_goes),
-        cmocka_unit_test(a_plan_remembers_it),
+        cmocka_unit_test(directory_name_has_the_uid_of_the_job),
+        cmocka_unit_test(other_pods_have_no_directory),
+        cmocka_unit_test(unused_directories_are_removed),
+        cmocka_unit_test(directory_is_found_in_the_spec),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

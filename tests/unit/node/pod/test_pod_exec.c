@@ -33,7 +33,7 @@ struct world {
     char heard[64];
 };
 
-/* ---- the asker ------------------------------------------------------------------------------- */
+/* ---- the client ------------------------------------------------------------------------------ */
 
 static void on_started(void *context, const struct engine_pod_streams *lines)
 {
@@ -76,7 +76,7 @@ static void on_closed(void *context)
 
 static const struct stream_handler LINE = {on_open, on_data, on_open, on_end, on_closed};
 
-static void ask(struct world *world, const struct engine_pod_command *command)
+static void start_command(struct world *world, const struct engine_pod_command *command)
 {
     world->exec = pod_exec_new(world->loop, directory, command, &HANDLER, world);
     assert_int_equal(world->starts + world->ends, 0); /* never from within the call */
@@ -101,7 +101,7 @@ static int setup(void **context)
     return 0;
 }
 
-static void leave(int *fd)
+static void close_fd(int *fd)
 {
     if (*fd >= 0)
         close(*fd);
@@ -120,10 +120,10 @@ static int teardown(void **context)
             stream_close(streams[i]);
         }
     turn(world->loop);
-    leave(&world->listener);
-    leave(&world->supervisor);
+    close_fd(&world->listener);
+    close_fd(&world->supervisor);
     for (int i = 0; i < FD_MESSAGE_FDS_MAX; i++)
-        leave(&world->lines[i]);
+        close_fd(&world->lines[i]);
     loop_free(world->loop);
     free(world);
     return 0;
@@ -139,7 +139,7 @@ static void take_request(struct world *world)
     world->request[size] = '\0';
 }
 
-static void answer(struct world *world, const char *text, int fd)
+static void send_answer(struct world *world, const char *text, int fd)
 {
     assert_int_equal(fd_message_send(world->supervisor, text, strlen(text), &fd, fd >= 0, NULL), 0);
     turn(world->loop);
@@ -159,15 +159,15 @@ static const struct engine_pod_command COMMAND = {
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-static void a_command_from_its_start_to_its_end(void **context)
+static void command_is_started_and_ended(void **context)
 {
     struct world *world = *context;
-    ask(world, &COMMAND);
+    start_command(world, &COMMAND);
     take_request(world);
     assert_string_equal(world->request, "kind exec\ncontainer main\nstdin 1\nstdout 1\nstderr 1\n"
                                         "terminal 0\narg cat\narg a file\n");
     assert_int_equal(count_lines(world), 3);
-    answer(world, "kind started\n", -1);
+    send_answer(world, "kind started\n", -1);
     assert_int_equal(world->starts, 1);
     stream_start(world->streams.out, &LINE, world);
     assert_int_equal(write(world->lines[1], "said", 4), 4);
@@ -178,34 +178,36 @@ static void a_command_from_its_start_to_its_end(void **context)
     char text[8] = "";
     assert_int_equal(read(world->lines[0], text, sizeof(text)), 5);
     assert_string_equal(text, "heard");
-    answer(world, "kind ended\nexit-code 7\nmessage \n", -1);
+    send_answer(world, "kind ended\nexit-code 7\nmessage \n", -1);
     assert_int_equal(world->ends, 1);
     assert_int_equal(world->exit_code, 7);
     assert_int_equal(world->err.code, 0);
 }
 
-static void only_the_lines_that_are_wanted(void **context)
+static void only_requested_streams_are_opened(void **context)
 {
     struct world *world = *context;
-    ask(world, &(struct engine_pod_command){.container = "main", .arguments = WORDS, .err = true});
+    start_command(
+        world, &(struct engine_pod_command){.container = "main", .arguments = WORDS, .err = true});
     take_request(world);
     assert_int_equal(count_lines(world), 1);
-    answer(world, "kind started\n", -1);
+    send_answer(world, "kind started\n", -1);
     assert_null(world->streams.in);
     assert_null(world->streams.out);
     assert_non_null(world->streams.err);
 }
 
-static void a_terminal_has_a_size(void **context)
+static void terminal_is_resized(void **context)
 {
     struct world *world = *context;
-    ask(world, &(struct engine_pod_command){
-                   .container = "main", .arguments = WORDS, .in = true, .terminal = true});
+    start_command(world,
+                  &(struct engine_pod_command){
+                      .container = "main", .arguments = WORDS, .in = true, .terminal = true});
     take_request(world);
     assert_int_equal(count_lines(world), 0);
     pod_exec_resize(world->exec, 80, 25); /* too early, so it is ignored */
     int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-    answer(world, "kind started\n", master);
+    send_answer(world, "kind started\n", master);
     assert_non_null(world->streams.in);
     pod_exec_resize(world->exec, 77, 33);
     struct winsize size;
@@ -216,20 +218,20 @@ static void a_terminal_has_a_size(void **context)
 }
 
 /* The loop cannot watch this file, so the command is ended and its start is never reported. */
-static void a_line_that_cannot_be_had_ends_the_command(void **context)
+static void unwatchable_pipe_ends_the_command(void **context)
 {
     struct world *world = *context;
     for (int terminal = 0; terminal < 2; terminal++) {
         FILE *file = tmpfile();
         world->ends = 0;
         /* Attach has further pipes, which are closed again. */
-        ask(world, &(struct engine_pod_command){.container = "main",
-                                                .arguments = terminal ? WORDS : NULL,
-                                                .in = true,
-                                                .out = true,
-                                                .terminal = terminal});
+        start_command(world, &(struct engine_pod_command){.container = "main",
+                                                          .arguments = terminal ? WORDS : NULL,
+                                                          .in = true,
+                                                          .out = true,
+                                                          .terminal = terminal});
         take_request(world);
-        answer(world, "kind started\n", fileno(file));
+        send_answer(world, "kind started\n", fileno(file));
         fclose(file);
         assert_int_equal(world->starts, 0);
         assert_int_equal(world->ends, 1);
@@ -237,13 +239,13 @@ static void a_line_that_cannot_be_had_ends_the_command(void **context)
         char byte;
         /* The connection is closed, so the supervisor ends the command. */
         assert_int_equal(recv(world->supervisor, &byte, 1, MSG_DONTWAIT), 0);
-        leave(&world->supervisor);
+        close_fd(&world->supervisor);
         for (int i = 0; i < FD_MESSAGE_FDS_MAX; i++)
-            leave(&world->lines[i]);
+            close_fd(&world->lines[i]);
     }
 }
 
-static void a_refusal_is_passed_on(void **context)
+static void rejection_is_reported(void **context)
 {
     struct world *world = *context;
     struct pod_answer refusal = {.kind = POD_REFUSED};
@@ -251,42 +253,42 @@ static void a_refusal_is_passed_on(void **context)
     buf_init(&text, POD_ANSWER_MAX);
     err_set(&refusal.why, ERR_NOT_FOUND, "the pod has no container 'x'");
     pod_answer_write(&refusal, &text);
-    ask(world, &COMMAND);
+    start_command(world, &COMMAND);
     take_request(world);
-    answer(world, text.data, -1);
+    send_answer(world, text.data, -1);
     assert_int_equal(world->ends, 1);
     assert_int_equal(world->err.code, ERR_NOT_FOUND);
     assert_string_equal(world->err.message, "the pod has no container 'x'");
 }
 
-static void nonsense_is_an_error(void **context)
+static void malformed_answer_is_an_error(void **context)
 {
     struct world *world = *context;
-    ask(world, &COMMAND);
+    start_command(world, &COMMAND);
     take_request(world);
-    answer(world, "kind dance\n", -1);
+    send_answer(world, "kind dance\n", -1);
     assert_int_equal(world->ends, 1);
     assert_string_equal(world->err.message, "line 1: unknown kind 'dance'");
 }
 
-static void a_supervisor_that_dies_is_noticed(void **context)
+static void lost_supervisor_is_reported(void **context)
 {
     struct world *world = *context;
-    ask(world, &COMMAND);
+    start_command(world, &COMMAND);
     take_request(world);
-    answer(world, "kind started\n", -1);
-    leave(&world->supervisor);
+    send_answer(world, "kind started\n", -1);
+    close_fd(&world->supervisor);
     turn(world->loop);
     assert_int_equal(world->ends, 1);
     assert_int_equal(world->err.code, ERR_UNAVAILABLE);
     assert_string_equal(world->err.message, "the pod has ended");
 }
 
-static void a_pod_that_is_not_there(void **context)
+static void missing_pod_is_reported(void **context)
 {
     struct world *world = *context;
-    leave(&world->listener);
-    ask(world, &COMMAND);
+    close_fd(&world->listener);
+    start_command(world, &COMMAND);
     turn(world->loop);
     assert_int_equal(world->ends, 1);
     assert_int_equal(world->err.code, ERR_UNAVAILABLE);
@@ -297,13 +299,13 @@ static void a_pod_that_is_not_there(void **context)
     assert_int_equal(world->ends, 1);
 }
 
-static void a_command_that_is_too_long(void **context)
+static void too_long_command_is_rejected(void **context)
 {
     struct world *world = *context;
     _cleanup_free_ char *word = mem_zalloc(POD_REQUEST_MAX + 1);
     memset(word, 'x', POD_REQUEST_MAX);
-    ask(world, &(struct engine_pod_command){.container = "main",
-                                            .arguments = (const char *const[]){word, NULL}});
+    start_command(world, &(struct engine_pod_command){
+                             .container = "main", .arguments = (const char *const[]){word, NULL}});
     turn(world->loop);
     assert_int_equal(world->ends, 1);
     assert_int_equal(world->err.code, ERR_TOO_LARGE);
@@ -311,9 +313,9 @@ static void a_command_that_is_too_long(void **context)
                         "the command is too long: its words have more than 64 KiB");
 }
 
-/* Whichever descriptor is the first that is missing, the error says so, and all others are
- * closed. */
-static void without_descriptors_it_fails_in_words(void **context)
+/* With any number of free descriptors the error says "Too many open files", and no descriptor
+ * leaks. */
+static void missing_descriptors_are_reported(void **context)
 {
     struct world *world = *context;
     struct rlimit before, few;
@@ -343,10 +345,10 @@ static void without_descriptors_it_fails_in_words(void **context)
     }
 }
 
-static void who_leaves_is_noticed_by_the_supervisor(void **context)
+static void closed_command_closes_the_connection(void **context)
 {
     struct world *world = *context;
-    ask(world, &COMMAND);
+    start_command(world, &COMMAND);
     take_request(world);
     pod_exec_close(TAKE(world->exec));
     turn(world->loop);
@@ -359,17 +361,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        TEST(a_command_from_its_start_to_its_end),
-        TEST(only_the_lines_that_are_wanted),
-        TEST(a_terminal_has_a_size),
-        TEST(a_line_that_cannot_be_had_ends_the_command),
-        TEST(a_refusal_is_passed_on),
-        TEST(nonsense_is_an_error),
-        TEST(a_supervisor_that_dies_is_noticed),
-        TEST(a_pod_that_is_not_there),
-        TEST(a_command_that_is_too_long),
-        TEST(without_descriptors_it_fails_in_words),
-        TEST(who_leaves_is_noticed_by_the_supervisor),
+        TEST(command_is_started_and_ended),
+        TEST(only_requested_streams_are_opened),
+        TEST(terminal_is_resized),
+        TEST(unwatchable_pipe_ends_the_command),
+        TEST(rejection_is_reported),
+        TEST(malformed_answer_is_an_error),
+        TEST(lost_supervisor_is_reported),
+        TEST(missing_pod_is_reported),
+        TEST(too_long_command_is_rejected),
+        TEST(missing_descriptors_are_reported),
+        TEST(closed_command_closes_the_connection),
 #undef TEST
     };
     signal(SIGPIPE, SIG_IGN);

@@ -178,7 +178,7 @@ static const char *const ANSWERS[] = {
 
 static const char STOP[] = "grace 1500\nreason Evicted\nmessage too much\n";
 
-static void spec_format_stays(void **state)
+static void spec_format_is_stable(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     _cleanup_buf_ struct buf text;
@@ -195,7 +195,7 @@ static void spec_format_stays(void **state)
     assert_int_equal(spec.containers[0].restart, RESTART_ALWAYS);
 }
 
-static void state_format_stays(void **state)
+static void state_format_is_stable(void **state)
 {
     _cleanup_buf_ struct buf text;
     buf_init(&text, POD_STATE_MAX);
@@ -211,7 +211,7 @@ static void state_format_stays(void **state)
 }
 
 /* A supervisor without probes writes no readiness. Its containers are ready while they run. */
-static void state_without_probes(void **state)
+static void state_without_probes_is_read(void **state)
 {
     char text[] =
         "pod-finished 0\ncontainer main\nphase running\nstarted 1\ncontainer next\nphase waiting\n";
@@ -221,7 +221,7 @@ static void state_without_probes(void **state)
     assert_false(read.containers[1].started || read.containers[1].ready);
 }
 
-static void request_format_stays(void **state)
+static void request_format_is_stable(void **state)
 {
     for (size_t i = 0; i < ARRAY_SIZE(REQUESTS); i++) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -235,7 +235,7 @@ static void request_format_stays(void **state)
     }
 }
 
-static void answer_format_stays(void **state)
+static void answer_format_is_stable(void **state)
 {
     for (size_t i = 0; i < ARRAY_SIZE(ANSWERS); i++) {
         _cleanup_free_ char *copy = mem_strdup(ANSWERS[i]);
@@ -248,7 +248,7 @@ static void answer_format_stays(void **state)
     }
 }
 
-static void stop_format_stays(void **state)
+static void stop_format_is_stable(void **state)
 {
     _cleanup_free_ char *path = mem_printf("%s/stop", directory);
     _cleanup_buf_ struct buf text;
@@ -266,9 +266,9 @@ static void stop_format_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spec_format_stays),    cmocka_unit_test(state_format_stays),
-        cmocka_unit_test(state_without_probes), cmocka_unit_test(request_format_stays),
-        cmocka_unit_test(answer_format_stays),  cmocka_unit_test(stop_format_stays),
+        cmocka_unit_test(spec_format_is_stable),        cmocka_unit_test(state_format_is_stable),
+        cmocka_unit_test(state_without_probes_is_read), cmocka_unit_test(request_format_is_stable),
+        cmocka_unit_test(answer_format_is_stable),      cmocka_unit_test(stop_format_is_stable),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

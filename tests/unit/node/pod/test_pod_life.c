@@ -48,7 +48,7 @@ static int plan(struct arena *arena, const char *more, const char *own, struct p
     return pod_spec_parse(arena, arena_strndup(arena, text.data, text.size), text.size, ret, err);
 }
 
-static void probes(void **state)
+static void probes_are_planned(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct pod_spec spec;
@@ -96,7 +96,7 @@ static void probes(void **state)
     assert_string_equal(err.message, "livenessProbe: no port of container 'm' is called 'web'");
 }
 
-static void hooks_sidecars_and_deadlines(void **state)
+static void hooks_sidecars_and_deadlines_are_planned(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct pod_spec spec;
@@ -128,8 +128,8 @@ static void hooks_sidecars_and_deadlines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(probes),
-        cmocka_unit_test(hooks_sidecars_and_deadlines),
+        cmocka_unit_test(probes_are_planned),
+        cmocka_unit_test(hooks_sidecars_and_deadlines_are_planned),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -37,7 +37,7 @@ static void request_round_trip(void **state)
     assert_null(read.arguments.items[3]);
 }
 
-static void requests_have_a_limit(void **state)
+static void request_length_is_limited(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     _cleanup_buf_ struct buf text;
@@ -51,7 +51,7 @@ static void requests_have_a_limit(void **state)
     assert_string_equal(err.message, "the command is too long: its words have more than 64 KiB");
 }
 
-static void broken_requests_are_refused(void **state)
+static void malformed_requests_are_rejected(void **state)
 {
     static const struct {
         const char *text, *message;
@@ -95,7 +95,7 @@ static void answers_round_trip(void **state)
     }
 }
 
-static void broken_answers_are_refused(void **state)
+static void malformed_answers_are_rejected(void **state)
 {
     static const char *const cases[] = {"",
                                         "kind\n",
@@ -112,7 +112,7 @@ static void broken_answers_are_refused(void **state)
     }
 }
 
-static void descriptors_travel_along(void **state)
+static void descriptors_are_sent_with_a_message(void **state)
 {
     int line[2], pipe_fds[2], fds[FD_MESSAGE_FDS_MAX];
     char text[16];
@@ -147,9 +147,12 @@ static void descriptors_travel_along(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(request_round_trip),          cmocka_unit_test(requests_have_a_limit),
-        cmocka_unit_test(broken_requests_are_refused), cmocka_unit_test(answers_round_trip),
-        cmocka_unit_test(broken_answers_are_refused),  cmocka_unit_test(descriptors_travel_along),
+        cmocka_unit_test(request_round_trip),
+        cmocka_unit_test(request_length_is_limited),
+        cmocka_unit_test(malformed_requests_are_rejected),
+        cmocka_unit_test(answers_round_trip),
+        cmocka_unit_test(malformed_answers_are_rejected),
+        cmocka_unit_test(descriptors_are_sent_with_a_message),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,7 +63,7 @@ static void paths_are_kept_once_and_in_order(void **state)
     assert_int_equal(info.st_mode & 0777, 0600);
 }
 
-static void a_full_list_forgets_what_is_gone(void **state)
+static void full_list_drops_deleted_files(void **state)
 {
     struct world *world = *state;
     struct pod_strings paths = {0};
@@ -83,7 +83,7 @@ static void a_full_list_forgets_what_is_gone(void **state)
 }
 
 /* No container may start without the list of files to hide. */
-static void a_damaged_list_is_refused(void **state)
+static void damaged_list_is_rejected(void **state)
 {
     struct world *world = *state;
     struct pod_strings paths = {0};
@@ -101,8 +101,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_missing_list_is_empty),
         TEST(paths_are_kept_once_and_in_order),
-        TEST(a_full_list_forgets_what_is_gone),
-        TEST(a_damaged_list_is_refused),
+        TEST(full_list_drops_deleted_files),
+        TEST(damaged_list_is_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -100,7 +100,7 @@ static void spec_round_trip(void **state)
 }
 
 /* A file that was not synced before a power cut is no spec. */
-static void specs_in_files(void **state)
+static void specs_are_stored_in_files(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct pod_spec spec = {.hostname = "w-0", .boot = "this one"}, read;
@@ -117,7 +117,7 @@ static void specs_in_files(void **state)
     assert_non_null(strstr(err.message, path));
 }
 
-static void broken_specs(void **state)
+static void malformed_specs_are_rejected(void **state)
 {
     static const struct {
         const char *text, *message;
@@ -148,7 +148,7 @@ static void broken_specs(void **state)
     }
 }
 
-static void too_many_containers(void **state)
+static void too_many_containers_are_rejected(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     for (int count = POD_CONTAINERS_MAX; count <= POD_CONTAINERS_MAX + 1; count++) {
@@ -201,7 +201,7 @@ static void state_round_trip(void **state)
                             sizeof(struct pod_event));
 }
 
-static void broken_states(void **state)
+static void malformed_states_are_rejected(void **state)
 {
     static const char *const CASES[] = {"phase running\n",
                                         "container m\nphase dancing\n",
@@ -222,9 +222,12 @@ static void broken_states(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spec_round_trip),     cmocka_unit_test(broken_specs),
-        cmocka_unit_test(too_many_containers), cmocka_unit_test(state_round_trip),
-        cmocka_unit_test(broken_states),       cmocka_unit_test(specs_in_files),
+        cmocka_unit_test(spec_round_trip),
+        cmocka_unit_test(malformed_specs_are_rejected),
+        cmocka_unit_test(too_many_containers_are_rejected),
+        cmocka_unit_test(state_round_trip),
+        cmocka_unit_test(malformed_states_are_rejected),
+        cmocka_unit_test(specs_are_stored_in_files),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

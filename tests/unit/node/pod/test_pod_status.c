@@ -6,7 +6,7 @@
 
 static struct pod_state pod_state_now;
 
-static struct container_state *set(const char *name, enum container_phase phase)
+static struct container_state *set_phase(const char *name, enum container_phase phase)
 {
     struct container_state *container = pod_state_find(&pod_state_now, name);
     if (!container)
@@ -64,7 +64,7 @@ static void phases_of_one_container(void **state)
                                         "reason", ""),
                         "ContainerCreating");
 
-    set("m", CONTAINER_RUNNING);
+    set_phase("m", CONTAINER_RUNNING);
     now = status(arena, ONE);
     assert_string_equal(phase_of(now), "Running");
     assert_true(kube_condition_is_true(now, "Ready"));
@@ -72,7 +72,7 @@ static void phases_of_one_container(void **state)
     assert_string_equal(json_get_string(json_get(now, "status"), "startTime", ""),
                         "2026-11-15T12:00:00Z");
 
-    struct container_state *container = set("m", CONTAINER_WAITING);
+    struct container_state *container = set_phase("m", CONTAINER_WAITING);
     container->restarts = 3;
     strcpy(container->reason, "CrashLoopBackOff");
     set_end(&container->last, 1);
@@ -91,7 +91,7 @@ static void phases_of_one_container(void **state)
         json_get_int(container_of(status(arena, ONE), "containerStatuses", 0), "restartCount", 0),
         3);
 
-    container = set("m", CONTAINER_TERMINATED);
+    container = set_phase("m", CONTAINER_TERMINATED);
     set_end(&container->end, 0);
     pod_state_now.finished = true;
     now = status(arena, ONE);
@@ -108,14 +108,14 @@ static void phases_of_one_container(void **state)
                      9);
 }
 
-static void init_containers_come_first(void **state)
+static void pod_is_pending_until_init_containers_end(void **state)
 {
     static const char pod[] = "{'metadata':{'name':'p','uid':'u'},'spec':{'initContainers':[{"
                               "'name':'i'}],'containers':[{'name':'m'}]}}";
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     pod_state_release(&pod_state_now);
-    set("i", CONTAINER_RUNNING);
-    strcpy(set("m", CONTAINER_WAITING)->reason, "ContainerCreating");
+    set_phase("i", CONTAINER_RUNNING);
+    strcpy(set_phase("m", CONTAINER_WAITING)->reason, "ContainerCreating");
     struct json *now = status(arena, pod);
     assert_string_equal(phase_of(now), "Pending");
     assert_false(kube_condition_is_true(now, "Initialized"));
@@ -123,14 +123,14 @@ static void init_containers_come_first(void **state)
                                                 "waiting", NULL),
                                         "reason", ""),
                         "PodInitializing");
-    set_end(&set("i", CONTAINER_TERMINATED)->end, 0);
-    set("m", CONTAINER_RUNNING);
+    set_end(&set_phase("i", CONTAINER_TERMINATED)->end, 0);
+    set_phase("m", CONTAINER_RUNNING);
     now = status(arena, pod);
     assert_string_equal(phase_of(now), "Running");
     assert_true(kube_condition_is_true(now, "Initialized"));
     assert_true(json_get_bool(container_of(now, "initContainerStatuses", 0), "ready", false));
-    set_end(&set("i", CONTAINER_TERMINATED)->end, 1);
-    set("m", CONTAINER_WAITING);
+    set_end(&set_phase("i", CONTAINER_TERMINATED)->end, 1);
+    set_phase("m", CONTAINER_WAITING);
     pod_state_now.finished = true;
     assert_string_equal(phase_of(status(arena, pod)), "Failed");
 }
@@ -144,23 +144,23 @@ static const char *condition(struct arena *arena, const struct json *object, con
                         json_get_string(found, "message", ""));
 }
 
-static void readiness_is_what_probes_say(void **state)
+static void readiness_follows_the_probes(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     pod_state_release(&pod_state_now);
-    set("m", CONTAINER_RUNNING)->ready = false;
+    set_phase("m", CONTAINER_RUNNING)->ready = false;
     struct json *now = status(arena, ONE);
     assert_string_equal(phase_of(now), "Running");
     assert_string_equal(condition(arena, now, "Ready"),
                         "False ContainersNotReady containers with unready status: [m]");
     assert_false(json_get_bool(container_of(now, "containerStatuses", 0), "ready", true));
     assert_true(json_get_bool(container_of(now, "containerStatuses", 0), "started", false));
-    set("m", CONTAINER_RUNNING)->started = false;
+    set_phase("m", CONTAINER_RUNNING)->started = false;
     now = status(arena, ONE);
     assert_false(json_get_bool(container_of(now, "containerStatuses", 0), "started", true));
 }
 
-static void gates_have_a_say(void **state)
+static void readiness_gates_decide_ready(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     static const char pod[] = "{'metadata':{'name':'p','uid':'u'},'spec':{'readinessGates':["
@@ -168,7 +168,7 @@ static void gates_have_a_say(void **state)
                               "'containers':[{'name':'m','image':'i'}]},"
                               "'status':{'conditions':[{'type':'a','status':'%s'}%s]}}";
     pod_state_release(&pod_state_now);
-    set("m", CONTAINER_RUNNING);
+    set_phase("m", CONTAINER_RUNNING);
     struct json *now = status(arena, arena_printf(arena, pod, "False", ""));
     assert_true(kube_condition_is_true(now, "ContainersReady"));
     assert_string_equal(
@@ -179,7 +179,7 @@ static void gates_have_a_say(void **state)
     assert_true(kube_condition_is_true(now, "Ready"));
 }
 
-static void sidecars_do_not_decide_the_end(void **state)
+static void sidecars_do_not_decide_the_phase(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     static const char pod[] = "{'metadata':{'name':'p','uid':'u'},'spec':{"
@@ -187,29 +187,29 @@ static void sidecars_do_not_decide_the_end(void **state)
                               "{'name':'o','image':'i'}],"
                               "'containers':[{'name':'m','image':'i'}]}}";
     pod_state_release(&pod_state_now);
-    set("s", CONTAINER_RUNNING)->started = false;
-    set("o", CONTAINER_WAITING);
-    set("m", CONTAINER_WAITING);
+    set_phase("s", CONTAINER_RUNNING)->started = false;
+    set_phase("o", CONTAINER_WAITING);
+    set_phase("m", CONTAINER_WAITING);
     struct json *now = status(arena, pod);
     assert_string_equal(phase_of(now), "Pending");
     assert_string_equal(condition(arena, now, "Initialized"),
                         "False ContainersNotInitialized containers with incomplete status: [s o]");
-    set("s", CONTAINER_RUNNING);
-    set_end(&set("o", CONTAINER_TERMINATED)->end, 0);
-    set("m", CONTAINER_RUNNING);
+    set_phase("s", CONTAINER_RUNNING);
+    set_end(&set_phase("o", CONTAINER_TERMINATED)->end, 0);
+    set_phase("m", CONTAINER_RUNNING);
     now = status(arena, pod);
     assert_string_equal(phase_of(now), "Running");
     assert_true(kube_condition_is_true(now, "Ready"));
     assert_true(json_get_bool(container_of(now, "initContainerStatuses", 0), "ready", false));
-    /* It crashed: not ready, but still initialized. */
-    set_end(&set("s", CONTAINER_WAITING)->last, 1);
+    /* The sidecar crashed: the pod is not ready, but still initialized. */
+    set_end(&set_phase("s", CONTAINER_WAITING)->last, 1);
     now = status(arena, pod);
     assert_string_equal(phase_of(now), "Running");
     assert_true(kube_condition_is_true(now, "Initialized"));
     assert_string_equal(condition(arena, now, "Ready"),
                         "False ContainersNotReady containers with unready status: [s]");
-    set_end(&set("s", CONTAINER_TERMINATED)->end, 137);
-    set_end(&set("m", CONTAINER_TERMINATED)->end, 0);
+    set_end(&set_phase("s", CONTAINER_TERMINATED)->end, 137);
+    set_end(&set_phase("m", CONTAINER_TERMINATED)->end, 0);
     pod_state_now.finished = true;
     now = status(arena, pod);
     assert_string_equal(phase_of(now), "Succeeded");
@@ -221,7 +221,7 @@ static void a_deadline_fails_the_pod(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     pod_state_release(&pod_state_now);
-    set_end(&set("m", CONTAINER_TERMINATED)->end, 0); /* it ended after SIGTERM */
+    set_end(&set_phase("m", CONTAINER_TERMINATED)->end, 0); /* it ended after SIGTERM */
     pod_state_now.finished = true;
     strcpy(pod_state_now.reason, "DeadlineExceeded");
     strcpy(pod_state_now.message, "too long");
@@ -232,24 +232,24 @@ static void a_deadline_fails_the_pod(void **state)
 }
 
 /* A container that has never run keeps the pod pending, even if other containers run. */
-static void all_must_have_run(void **state)
+static void pod_is_pending_until_all_containers_have_run(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     static const char pod[] = "{'metadata':{'name':'p','uid':'u'},'spec':{'containers':["
                               "{'name':'m','image':'i'},{'name':'n','image':'i'}]}}";
     pod_state_release(&pod_state_now);
-    set("m", CONTAINER_RUNNING);
-    set("n", CONTAINER_WAITING);
+    set_phase("m", CONTAINER_RUNNING);
+    set_phase("n", CONTAINER_WAITING);
     assert_string_equal(phase_of(status(arena, pod)), "Pending");
-    set_end(&set("n", CONTAINER_WAITING)->last, 1);
+    set_end(&set_phase("n", CONTAINER_WAITING)->last, 1);
     assert_string_equal(phase_of(status(arena, pod)), "Running");
 }
 
-static void transition_times_stay(void **state)
+static void transition_times_are_kept(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     pod_state_release(&pod_state_now);
-    set("m", CONTAINER_RUNNING);
+    set_phase("m", CONTAINER_RUNNING);
     struct json *now = status(
         arena, "{'metadata':{'name':'p','uid':'u'},'spec':{'containers':[{'name':'m'}]},"
                "'status':{'conditions':[{'type':'Ready','status':'True','lastTransitionTime':'t'},"
@@ -262,7 +262,7 @@ static void transition_times_stay(void **state)
     assert_true(kube_condition_is_true(now, "own.dev/gate"));
 }
 
-static void refusals_are_shown(void **state)
+static void rejection_is_in_the_status(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct pod_status_input input = {
@@ -285,13 +285,13 @@ static void refusals_are_shown(void **state)
 }
 
 /* The state was true only while a supervisor lived. */
-static void nothing_runs_in_a_refused_pod(void **state)
+static void rejected_pod_has_no_running_container(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     pod_state_release(&pod_state_now);
-    set("done", CONTAINER_TERMINATED);
+    set_phase("done", CONTAINER_TERMINATED);
     set_end(&pod_state_find(&pod_state_now, "done")->end, 0);
-    set("m", CONTAINER_RUNNING);
+    set_phase("m", CONTAINER_RUNNING);
     const struct pod_status_input input = {
         .pod = read_json(arena, "{'metadata':{'uid':'u'},'spec':{'initContainers':[{'name':'done'"
                                 "}],'containers':[{'name':'m'}]}}"),
@@ -314,10 +314,10 @@ static void nothing_runs_in_a_refused_pod(void **state)
                         "Completed");
 }
 
-static void mounts_are_told(void **state)
+static void mounts_are_in_the_status(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
-    set("m", CONTAINER_RUNNING);
+    set_phase("m", CONTAINER_RUNNING);
     struct json *now = status(
         arena, "{'metadata':{'uid':'u'},'spec':{'containers':[{'name':'m','volumeMounts':["
                "{'name':'a','mountPath':'/a'},{'name':'b','mountPath':'/b','readOnly':true,"
@@ -331,7 +331,7 @@ static void mounts_are_told(void **state)
         "\"/c\",\"readOnly\":true,\"recursiveReadOnly\":\"Disabled\"}]");
 }
 
-static void containers_are_parts_of_the_pod(void **state)
+static void container_paths_are_built(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct json *pod =
@@ -346,17 +346,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(phases_of_one_container),
-        cmocka_unit_test(init_containers_come_first),
-        cmocka_unit_test(readiness_is_what_probes_say),
-        cmocka_unit_test(gates_have_a_say),
-        cmocka_unit_test(sidecars_do_not_decide_the_end),
+        cmocka_unit_test(pod_is_pending_until_init_containers_end),
+        cmocka_unit_test(readiness_follows_the_probes),
+        cmocka_unit_test(readiness_gates_decide_ready),
+        cmocka_unit_test(sidecars_do_not_decide_the_phase),
         cmocka_unit_test(a_deadline_fails_the_pod),
-        cmocka_unit_test(all_must_have_run),
-        cmocka_unit_test(transition_times_stay),
-        cmocka_unit_test(refusals_are_shown),
-        cmocka_unit_test(nothing_runs_in_a_refused_pod),
-        cmocka_unit_test(mounts_are_told),
-        cmocka_unit_test(containers_are_parts_of_the_pod),
+        cmocka_unit_test(pod_is_pending_until_all_containers_have_run),
+        cmocka_unit_test(transition_times_are_kept),
+        cmocka_unit_test(rejection_is_in_the_status),
+        cmocka_unit_test(rejected_pod_has_no_running_container),
+        cmocka_unit_test(mounts_are_in_the_status),
+        cmocka_unit_test(container_paths_are_built),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     pod_state_release(&pod_state_now);

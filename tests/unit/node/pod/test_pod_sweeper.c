@@ -40,7 +40,7 @@ static int count_left(struct arena *arena, int from, int to)
     return count;
 }
 
-static void nothing_is_removed_on_the_spot_and_all_in_the_end(void **state)
+static void files_are_removed_later_in_batches(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct loop *loop = sim_loop_new(1, 0);
@@ -48,7 +48,7 @@ static void nothing_is_removed_on_the_spot_and_all_in_the_end(void **state)
     struct pod_sweeper *sweeper = pod_sweeper_new(loop, handouts, false);
     add_pods(arena, sweeper, 0, 100);
     assert_int_equal(count_left(arena, 0, 100), 100);
-    make_pod(arena, 100); /* the sweeper is not told about it */
+    make_pod(arena, 100); /* not added to the sweeper */
     sim_loop_run_for(loop, 1000);
     assert_int_equal(count_left(arena, 0, 100), 0);
     assert_int_equal(count_left(arena, 100, 101), 1);
@@ -56,7 +56,7 @@ static void nothing_is_removed_on_the_spot_and_all_in_the_end(void **state)
     loop_free(loop);
 }
 
-static void a_freed_sweeper_finishes_its_batch_alone(void **state)
+static void freed_sweeper_finishes_only_its_batch(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct loop *loop = sim_loop_new(1, 0);
@@ -76,8 +76,8 @@ static void a_freed_sweeper_finishes_its_batch_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_removed_on_the_spot_and_all_in_the_end),
-        cmocka_unit_test(a_freed_sweeper_finishes_its_batch_alone),
+        cmocka_unit_test(files_are_removed_later_in_batches),
+        cmocka_unit_test(freed_sweeper_finishes_only_its_batch),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -3,7 +3,7 @@
 
 #include "node/pod/tokens.h"
 
-static void one_for_each_audience(void **state)
+static void pod_waits_for_a_token_per_audience(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct map tokens = {0};
@@ -30,7 +30,7 @@ static void one_for_each_audience(void **state)
                         "\"p\",\"uid\":\"u\"}}");
 }
 
-static void none_where_none_is_wanted(void **state)
+static void pod_without_token_volumes_waits_for_none(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct map tokens = {0};
@@ -41,8 +41,8 @@ static void none_where_none_is_wanted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_for_each_audience),
-        cmocka_unit_test(none_where_none_is_wanted),
+        cmocka_unit_test(pod_waits_for_a_token_per_audience),
+        cmocka_unit_test(pod_without_token_volumes_waits_for_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,43 +10,43 @@ static struct probe_settings none, every_ten = {.given = true,
                                                 .failure_threshold = 3,
                                                 .grace_ms = -1};
 
-static struct probe_set make(const struct probe_settings *startup,
-                             const struct probe_settings *liveness,
-                             const struct probe_settings *readiness)
+static struct probe_set make_probe_set(const struct probe_settings *startup,
+                                       const struct probe_settings *liveness,
+                                       const struct probe_settings *readiness)
 {
     struct probe_set set = {.settings = {startup, liveness, readiness}};
     probe_set_begin(&set, 1000);
     return set;
 }
 
-static void without_probes_all_is_well(void **state)
+static void container_without_probes_is_ready(void **state)
 {
-    struct probe_set set = make(&none, &none, &none);
+    struct probe_set set = make_probe_set(&none, &none, &none);
     assert_true(probe_set_is_started(&set));
     assert_true(probe_set_is_ready(&set));
     for (int kind = 0; kind < PROBE_KINDS; kind++)
         assert_int_equal(probe_set_next(&set, kind), INT64_MAX);
 }
 
-static void the_first_try(void **state)
+static void first_try_respects_the_delays(void **state)
 {
     struct probe_settings delayed = every_ten;
     delayed.initial_delay_ms = 5000;
-    struct probe_set set = make(&every_ten, &every_ten, &every_ten);
+    struct probe_set set = make_probe_set(&every_ten, &every_ten, &every_ten);
     assert_int_equal(probe_set_next(&set, PROBE_STARTUP), 2000);
-    /* Not before the startup probe succeeded. */
+    /* The other probes wait until the startup probe has succeeded. */
     assert_int_equal(probe_set_next(&set, PROBE_LIVENESS), INT64_MAX);
     assert_int_equal(probe_set_next(&set, PROBE_READINESS), INT64_MAX);
-    set = make(&none, &every_ten, &every_ten);
+    set = make_probe_set(&none, &every_ten, &every_ten);
     assert_int_equal(probe_set_next(&set, PROBE_LIVENESS), 11000);
     assert_int_equal(probe_set_next(&set, PROBE_READINESS), 1000);
-    set = make(&none, &delayed, &delayed);
+    set = make_probe_set(&none, &delayed, &delayed);
     assert_int_equal(probe_set_next(&set, PROBE_LIVENESS), 6000);
     assert_int_equal(probe_set_next(&set, PROBE_READINESS), 6000);
 }
 
 /* One letter per try, and whether the container is ready after it. */
-static void readiness_counts_in_a_row(void **state)
+static void readiness_needs_consecutive_results(void **state)
 {
     static const struct {
         int success, failure;
@@ -63,7 +63,7 @@ static void readiness_counts_in_a_row(void **state)
         struct probe_settings settings = every_ten;
         settings.success_threshold = ROWS[i].success;
         settings.failure_threshold = ROWS[i].failure;
-        struct probe_set set = make(&none, &none, &settings);
+        struct probe_set set = make_probe_set(&none, &none, &settings);
         assert_false(probe_set_is_ready(&set));
         for (size_t k = 0; ROWS[i].tries[k]; k++) {
             bool ends = probe_set_take(&set, PROBE_READINESS, ROWS[i].tries[k] == '+', 2000);
@@ -73,9 +73,9 @@ static void readiness_counts_in_a_row(void **state)
     }
 }
 
-static void liveness_ends_it_once(void **state)
+static void failed_liveness_is_reported_once(void **state)
 {
-    struct probe_set set = make(&none, &every_ten, &none);
+    struct probe_set set = make_probe_set(&none, &every_ten, &none);
     assert_false(probe_set_take(&set, PROBE_LIVENESS, false, 0));
     assert_false(probe_set_take(&set, PROBE_LIVENESS, false, 0));
     assert_false(probe_set_take(&set, PROBE_LIVENESS, true, 0)); /* a success resets the count */
@@ -88,9 +88,9 @@ static void liveness_ends_it_once(void **state)
     assert_false(probe_set_take(&set, PROBE_LIVENESS, false, 0));
 }
 
-static void startup_holds_the_others(void **state)
+static void startup_probe_delays_the_other_probes(void **state)
 {
-    struct probe_set set = make(&every_ten, &every_ten, &none);
+    struct probe_set set = make_probe_set(&every_ten, &every_ten, &none);
     assert_false(probe_set_is_started(&set));
     assert_false(probe_set_is_ready(&set));
     assert_false(probe_set_take(&set, PROBE_STARTUP, false, 12000));
@@ -99,30 +99,30 @@ static void startup_holds_the_others(void **state)
     assert_true(probe_set_is_started(&set));
     assert_true(probe_set_is_ready(&set));
     assert_int_equal(probe_set_next(&set, PROBE_STARTUP), INT64_MAX);
-    /* Its initial delay is over already. */
+    /* The initial delay of the liveness probe is over already. */
     assert_int_equal(probe_set_next(&set, PROBE_LIVENESS), 22000);
 
-    set = make(&every_ten, &none, &none);
+    set = make_probe_set(&every_ten, &none, &none);
     assert_false(probe_set_take(&set, PROBE_STARTUP, false, 0));
     assert_false(probe_set_take(&set, PROBE_STARTUP, false, 0));
     assert_true(probe_set_take(&set, PROBE_STARTUP, false, 0));
 }
 
-/* Tries that were missed because the machine was busy are made up for by a single try. */
-static void missed_tries_are_not_made_up_for(void **state)
+/* After tries were missed because the machine was busy, only one try follows at once. */
+static void missed_tries_are_not_repeated(void **state)
 {
-    struct probe_set set = make(&none, &every_ten, &none);
+    struct probe_set set = make_probe_set(&none, &every_ten, &none);
     probe_set_tried(&set, PROBE_LIVENESS, 11500);
     assert_int_equal(probe_set_next(&set, PROBE_LIVENESS), 21000);
     probe_set_tried(&set, PROBE_LIVENESS, 500000);
     assert_int_equal(probe_set_next(&set, PROBE_LIVENESS), 510000);
 }
 
-/* Until it was ready once, the container is probed more often. After that its period applies. */
-static void readiness_is_found_soon(void **state)
+/* Until a container was ready once, it is probed more often. After that its period applies. */
+static void first_readiness_is_probed_more_often(void **state)
 {
     static const int64_t STEPS[] = {1000, 2000, 4000, 8000, 10000, 10000};
-    struct probe_set set = make(&none, &none, &every_ten);
+    struct probe_set set = make_probe_set(&none, &none, &every_ten);
     int64_t due = 1000;
     for (size_t i = 0; i < ARRAY_SIZE(STEPS); i++) {
         assert_int_equal(probe_set_next(&set, PROBE_READINESS), due);
@@ -138,13 +138,13 @@ static void readiness_is_found_soon(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_probes_all_is_well),
-        cmocka_unit_test(the_first_try),
-        cmocka_unit_test(readiness_counts_in_a_row),
-        cmocka_unit_test(liveness_ends_it_once),
-        cmocka_unit_test(startup_holds_the_others),
-        cmocka_unit_test(missed_tries_are_not_made_up_for),
-        cmocka_unit_test(readiness_is_found_soon),
+        cmocka_unit_test(container_without_probes_is_ready),
+        cmocka_unit_test(first_try_respects_the_delays),
+        cmocka_unit_test(readiness_needs_consecutive_results),
+        cmocka_unit_test(failed_liveness_is_reported_once),
+        cmocka_unit_test(startup_probe_delays_the_other_probes),
+        cmocka_unit_test(missed_tries_are_not_repeated),
+        cmocka_unit_test(first_readiness_is_probed_more_often),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,7 @@
 
 #include "node/pod/restart.h"
 
-static void policies(void **state)
+static void restart_follows_the_policy(void **state)
 {
     static const struct {
         enum restart_policy policy;
@@ -27,7 +27,7 @@ static void policies(void **state)
 }
 
 /* A rule can only request a restart. If no rule does, the policy decides. */
-static void rules_go_before_the_policy(void **state)
+static void restart_rules_override_the_policy(void **state)
 {
     static const struct {
         const char *rule;
@@ -67,7 +67,7 @@ static void rules_go_before_the_policy(void **state)
     assert_true(restart_rule_parse(arena, "In one", &rule, &err) < 0);
 }
 
-static void backoff_doubles_to_its_end(void **state)
+static void backoff_doubles_up_to_its_limit(void **state)
 {
     static const int64_t DELAYS[] = {0, 10000, 20000, 40000, 80000, 160000, 300000, 300000, 300000};
     int level = 0;
@@ -81,7 +81,7 @@ static void backoff_doubles_to_its_end(void **state)
     assert_int_equal(restart_decide(RESTART_ALWAYS, NULL, false, 1, 1000000, 0).delay_ms, 300000);
 }
 
-static void a_long_run_forgets(void **state)
+static void long_run_resets_the_backoff(void **state)
 {
     struct restart_decision decision =
         restart_decide(RESTART_ALWAYS, NULL, false, 1, 7, RESTART_BACKOFF_RESET_MS);
@@ -89,7 +89,7 @@ static void a_long_run_forgets(void **state)
     assert_int_equal(decision.level, 1);
 }
 
-static void names(void **state)
+static void policy_names_are_parsed(void **state)
 {
     enum restart_policy policy;
     struct err err;
@@ -103,11 +103,11 @@ static void names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(policies),
-        cmocka_unit_test(rules_go_before_the_policy),
-        cmocka_unit_test(backoff_doubles_to_its_end),
-        cmocka_unit_test(a_long_run_forgets),
-        cmocka_unit_test(names),
+        cmocka_unit_test(restart_follows_the_policy),
+        cmocka_unit_test(restart_rules_override_the_policy),
+        cmocka_unit_test(backoff_doubles_up_to_its_limit),
+        cmocka_unit_test(long_run_resets_the_backoff),
+        cmocka_unit_test(policy_names_are_parsed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

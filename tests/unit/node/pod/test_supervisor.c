@@ -45,7 +45,7 @@ static char *write_step(const char *script)
     return path;
 }
 
-static void turn_until(struct loop *loop, const bool *is_over)
+static void run_loop_until(struct loop *loop, const bool *is_over)
 {
     while (!*is_over) {
         turn(loop);
@@ -53,7 +53,7 @@ static void turn_until(struct loop *loop, const bool *is_over)
     }
 }
 
-static struct heard start_with(const char *step_path)
+static struct heard start_supervisor(const char *step_path)
 {
     struct err err = ERR_INIT;
     struct heard heard = {0};
@@ -62,30 +62,30 @@ static struct heard start_with(const char *step_path)
     struct supervisor_link *link = supervisor_link_new(loop, directory, step_path, &EVENTS, &heard);
     supervisor_link_start(link);
     assert_true(supervisor_link_is_busy(link));
-    turn_until(loop, &heard.gone);
+    run_loop_until(loop, &heard.gone);
     assert_false(supervisor_link_is_busy(link));
     supervisor_link_free(link);
     loop_free(loop);
     return heard;
 }
 
-static void what_does_not_start_says_why(void **state)
+static void failed_start_is_reported(void **state)
 {
-    struct heard heard = start_with("/nowhere/step");
+    struct heard heard = start_supervisor("/nowhere/step");
     assert_non_null(strstr(heard.err.message, "/nowhere/step"));
     _cleanup_free_ char *complaining = write_step("echo first; echo no network >&2; exit 1");
-    heard = start_with(complaining);
+    heard = start_supervisor(complaining);
     assert_string_equal(heard.err.message, "cannot start the pod's supervisor: no network");
     _cleanup_free_ char *dying = write_step("kill -9 $$");
-    heard = start_with(dying);
+    heard = start_supervisor(dying);
     assert_string_equal(heard.err.message,
                         "cannot start the pod's supervisor: it ended without a message");
     _cleanup_free_ char *quick = write_step("exit 0");
-    heard = start_with(quick); /* the supervisor ends before it can be observed */
+    heard = start_supervisor(quick); /* the supervisor ends before it can be observed */
     assert_int_equal(heard.err.code, 0);
     _cleanup_free_ char *told =
         write_step("test \"$#\" = 2 && test \"$1\" = pod && test \"$2\" = $PWD");
-    assert_int_equal(start_with(told).err.code, 0);
+    assert_int_equal(start_supervisor(told).err.code, 0);
 }
 
 /* ---- freed before it ended */
@@ -95,18 +95,18 @@ struct plug {
     int fd;
 };
 
-static void be_in_the_way(struct loop_work *work)
+static void block_pool_thread(struct loop_work *work)
 {
     char byte;
     assert_int_equal(read(CONTAINER_OF(work, struct plug, work)->fd, &byte, 1), 0);
 }
 
-static void no_more(struct loop_work *work)
+static void ignore_done(struct loop_work *work)
 {
 }
 
 /* The pool has one thread here, so a start that is queued after the blocking task has not begun. */
-static void what_is_not_wanted_any_more_does_not_begin(void **state)
+static void canceled_start_does_not_begin(void **state)
 {
     /* A start opens this file first. */
     _cleanup_free_ char *step = write_step("exit 0"), *log = in_scratch("supervisor.log");
@@ -117,7 +117,7 @@ static void what_is_not_wanted_any_more_does_not_begin(void **state)
     int fds[2];
     assert_int_equal(pipe(fds), 0);
     assert_int_equal(loop_new(&loop, &err), 0);
-    struct plug plug = {.work = {.work = be_in_the_way, .done = no_more}, .fd = fds[0]};
+    struct plug plug = {.work = {.work = block_pool_thread, .done = ignore_done}, .fd = fds[0]};
     loop_work_start(loop, &plug.work);
     struct supervisor_link *link = supervisor_link_new(loop, directory, step, &EVENTS, &heard);
     supervisor_link_start(link);
@@ -140,7 +140,7 @@ static void wait_for_file(const char *name, struct loop *loop)
     }
 }
 
-static void one_that_is_starting_may_be_let_go(void **state)
+static void link_may_be_freed_during_the_start(void **state)
 {
     _cleanup_free_ char *step = write_step("touch here; until test -e go; do sleep 0.01; done\n"
                                            "touch over"),
@@ -163,9 +163,9 @@ static void one_that_is_starting_may_be_let_go(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_does_not_start_says_why),
-        cmocka_unit_test(what_is_not_wanted_any_more_does_not_begin),
-        cmocka_unit_test(one_that_is_starting_may_be_let_go),
+        cmocka_unit_test(failed_start_is_reported),
+        cmocka_unit_test(canceled_start_does_not_begin),
+        cmocka_unit_test(link_may_be_freed_during_the_start),
     };
     setenv("UV_THREADPOOL_SIZE", "1", 1);
     return cmocka_run_group_tests(tests, make_directory, remove_directory);

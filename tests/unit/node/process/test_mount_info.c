@@ -33,7 +33,7 @@ static void check(const char *mounts, const char *path, const char *const *expec
 
 #define CHECK(mounts, path, ...) check(mounts, path, (const char *const[]){__VA_ARGS__, NULL})
 
-static void a_file_is_found_at_every_place(void **state)
+static void every_path_of_a_file_is_found(void **state)
 {
     CHECK(MACHINE, "/home/me/mine", "/data/home/me/mine");
     CHECK(MACHINE, "/data/home/me/mine", "/home/me/mine");
@@ -44,7 +44,7 @@ static void a_file_is_found_at_every_place(void **state)
     CHECK(MACHINE, "/mnt/opt/a", "/opt/a");
 }
 
-static void most_files_have_one_place(void **state)
+static void files_mounted_once_have_no_alias(void **state)
 {
     CHECK(MACHINE, "/etc/passwd", NULL);
     CHECK(MACHINE, "/optional", NULL);       /* not below /opt */
@@ -52,7 +52,7 @@ static void most_files_have_one_place(void **state)
     CHECK(MACHINE, "/data/other", NULL);     /* a part of it that is mounted only once */
 }
 
-static void nonsense_is_skipped(void **state)
+static void malformed_lines_are_skipped(void **state)
 {
     CHECK("", "/a", NULL);
     CHECK("\n\n1 2 3\n1 2 3 4 5\n", "/a", NULL);
@@ -64,9 +64,9 @@ static void nonsense_is_skipped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_is_found_at_every_place),
-        cmocka_unit_test(most_files_have_one_place),
-        cmocka_unit_test(nonsense_is_skipped),
+        cmocka_unit_test(every_path_of_a_file_is_found),
+        cmocka_unit_test(files_mounted_once_have_no_alias),
+        cmocka_unit_test(malformed_lines_are_skipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

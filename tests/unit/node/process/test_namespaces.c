@@ -16,7 +16,7 @@ static void *wait_forever(void *context)
     return NULL;
 }
 
-static void the_first_thread_may_have_ended(void **state)
+static void namespace_is_found_without_the_first_thread(void **state)
 {
     char path[64];
     struct stat info;
@@ -41,6 +41,7 @@ static void the_first_thread_may_have_ended(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_first_thread_may_have_ended)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(namespace_is_found_without_the_first_thread)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static void wait_forever(void)
 
 /* Closes the output, so that a program that waits for the end of the test's output does not wait
  * for this process, even if the test fails. */
-static void be_harmless(void)
+static void detach_from_test_output(void)
 {
     close(STDOUT_FILENO);
     close(STDERR_FILENO);
@@ -37,11 +37,11 @@ static void be_harmless(void)
 }
 
 /* Runs until it is killed. Its PID is written once it lives. */
-static void live(int line) __attribute__((noreturn));
-static void live(int line)
+static void report_and_wait(int line) __attribute__((noreturn));
+static void report_and_wait(int line)
 {
     pid_t self = getpid();
-    be_harmless();
+    detach_from_test_output();
     if (write(line, &self, sizeof(self)) != (ssize_t)sizeof(self))
         _exit(1);
     wait_forever();
@@ -55,18 +55,18 @@ static void daemonize(int line)
     if (fork() > 0)
         _exit(0);
     clearenv();
-    live(line);
+    report_and_wait(line);
 }
 
-static void chain(int line, int left) __attribute__((noreturn));
-static void chain(int line, int left)
+static void start_chain(int line, int left) __attribute__((noreturn));
+static void start_chain(int line, int left)
 {
     if (left > 1 && fork() == 0)
-        chain(line, left - 1);
-    live(line);
+        start_chain(line, left - 1);
+    report_and_wait(line);
 }
 
-static int hear(int line)
+static int receive_pidfd(int line)
 {
     pid_t pid = 0;
     assert_int_equal(read(line, &pid, sizeof(pid)), sizeof(pid));
@@ -87,13 +87,13 @@ static void reap(void)
         ;
 }
 
-static void a_daemon_is_found(void **state)
+static void daemon_is_killed(void **state)
 {
     int line[2];
     assert_int_equal(pipe(line), 0);
     if (fork() == 0)
         daemonize(line[1]);
-    _cleanup_fd_ int daemon = hear(line[0]);
+    _cleanup_fd_ int daemon = receive_pidfd(line[0]);
     assert_true(orphans_end_below(NULL, NULL));
     assert_true(has_ended(daemon));
     reap();
@@ -101,14 +101,14 @@ static void a_daemon_is_found(void **state)
     close(line[1]);
 }
 
-static void a_chain_is_found(void **state)
+static void chain_of_descendants_is_killed(void **state)
 {
     int line[2], links[CHAIN];
     assert_int_equal(pipe(line), 0);
     if (fork() == 0)
-        chain(line[1], CHAIN);
+        start_chain(line[1], CHAIN);
     for (int i = 0; i < CHAIN; i++)
-        links[i] = hear(line[0]);
+        links[i] = receive_pidfd(line[0]);
     assert_true(orphans_end_below(NULL, NULL));
     for (int i = 0; i < CHAIN; i++) {
         assert_true(has_ended(links[i]));
@@ -124,18 +124,18 @@ static bool is_chosen(void *context, pid_t top)
     return top == *(pid_t *)context;
 }
 
-static void what_is_not_chosen_lives(void **state)
+static void unselected_processes_survive(void **state)
 {
     int line[2];
     assert_int_equal(pipe(line), 0);
     pid_t first = fork();
     if (first == 0)
-        chain(line[1], 2);
-    _cleanup_fd_ int top = hear(line[0]), below = hear(line[0]);
+        start_chain(line[1], 2);
+    _cleanup_fd_ int top = receive_pidfd(line[0]), below = receive_pidfd(line[0]);
     pid_t other = fork();
     if (other == 0)
-        live(line[1]);
-    _cleanup_fd_ int spared = hear(line[0]);
+        report_and_wait(line[1]);
+    _cleanup_fd_ int spared = receive_pidfd(line[0]);
     assert_true(orphans_end_below(is_chosen, &first));
     assert_true(has_ended(top) && has_ended(below));
     assert_false(has_ended(spared));
@@ -154,7 +154,7 @@ static int start_marked(const char *mark, pid_t *ret)
     _cleanup_free_ char *variable = mem_printf(ORPHANS_MARK "=%s", mark);
     pid_t pid = fork();
     if (pid == 0) {
-        be_harmless();
+        detach_from_test_output();
         execle("/bin/sleep", "sleep", "1000", NULL, (const char *[]){"FIRST=1", variable, NULL});
         _exit(1);
     }
@@ -166,12 +166,12 @@ static int start_marked(const char *mark, pid_t *ret)
     return pidfd_open(pid, 0);
 }
 
-static bool spares(void *context, const char *mark)
+static bool is_spared(void *context, const char *mark)
 {
     return strcmp(mark, context) == 0;
 }
 
-static void marks(void **state)
+static void processes_are_killed_by_their_mark(void **state)
 {
     /* A mark of this test only, so that no other process of the machine matches. */
     _cleanup_free_ char *base = mem_printf("/test-strays-%d", (int)getpid());
@@ -185,7 +185,7 @@ static void marks(void **state)
     _cleanup_fd_ int c = start_marked(longer, &pids[2]), d = start_marked(pod, &pids[3]);
     orphans_mark_of(pids[0], mark, sizeof(mark));
     assert_string_equal(mark, inside);
-    assert_int_equal(orphans_end_marked(pod, spares, side), 1);
+    assert_int_equal(orphans_end_marked(pod, is_spared, side), 1);
     assert_true(has_ended(a));
     assert_false(has_ended(b) || has_ended(c) || has_ended(d));
     orphans_mark_of(pids[0], mark, sizeof(mark)); /* the mark of a dead process */
@@ -201,7 +201,7 @@ static void marks(void **state)
 }
 
 /* Any process may write a mark. */
-static void marks_that_lead_elsewhere_are_none(void **state)
+static void marks_with_invalid_paths_are_ignored(void **state)
 {
     static const char *const NAMES[] = {"..", "../../etc", "b/..", "b/.hidden", "b//main", "b/c/d"};
     _cleanup_free_ char *base = mem_printf("/test-strays-%d", (int)getpid());
@@ -216,23 +216,23 @@ static void marks_that_lead_elsewhere_are_none(void **state)
     }
 }
 
-static void *live_on(void *line)
+static void *wait_in_thread(void *line)
 {
-    live(*(int *)line);
+    report_and_wait(*(int *)line);
 }
 
 /* The process looks dead, because its first thread has ended, but another thread runs. */
-static void a_process_without_its_first_thread(void **state)
+static void process_without_its_first_thread_is_killed(void **state)
 {
     int line[2];
     assert_int_equal(pipe(line), 0);
     if (fork() == 0) {
         pthread_t thread;
-        if (pthread_create(&thread, NULL, live_on, &line[1]) != 0)
+        if (pthread_create(&thread, NULL, wait_in_thread, &line[1]) != 0)
             _exit(1);
         pthread_exit(NULL);
     }
-    _cleanup_fd_ int pidfd = hear(line[0]);
+    _cleanup_fd_ int pidfd = receive_pidfd(line[0]);
     assert_true(orphans_end_below(NULL, NULL));
     assert_true(has_ended(pidfd));
     reap();
@@ -243,12 +243,12 @@ static void a_process_without_its_first_thread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_daemon_is_found),
-        cmocka_unit_test(a_chain_is_found),
-        cmocka_unit_test(what_is_not_chosen_lives),
-        cmocka_unit_test(marks),
-        cmocka_unit_test(marks_that_lead_elsewhere_are_none),
-        cmocka_unit_test(a_process_without_its_first_thread),
+        cmocka_unit_test(daemon_is_killed),
+        cmocka_unit_test(chain_of_descendants_is_killed),
+        cmocka_unit_test(unselected_processes_survive),
+        cmocka_unit_test(processes_are_killed_by_their_mark),
+        cmocka_unit_test(marks_with_invalid_paths_are_ignored),
+        cmocka_unit_test(process_without_its_first_thread_is_killed),
     };
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* like the supervisor of a pod */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@
 
 enum { LIFE_SECONDS = 120 };
 
-static void *live_on(void *context)
+static void *wait_in_thread(void *context)
 {
     const int *line = context;
     pid_t self = gettid();
@@ -26,7 +26,7 @@ static void *live_on(void *context)
 }
 
 /* Starts a process of two threads. The second thread reports its id. */
-static pid_t start(pid_t *ret_thread)
+static pid_t start_two_threads(pid_t *ret_thread)
 {
     int line[2];
     assert_int_equal(pipe(line), 0);
@@ -35,7 +35,7 @@ static pid_t start(pid_t *ret_thread)
     if (child == 0) {
         pthread_t thread;
         alarm(LIFE_SECONDS);
-        if (pthread_create(&thread, NULL, live_on, &line[1]) != 0)
+        if (pthread_create(&thread, NULL, wait_in_thread, &line[1]) != 0)
             _exit(1);
         for (;;)
             pause();
@@ -46,13 +46,13 @@ static pid_t start(pid_t *ret_thread)
     return child;
 }
 
-/* A traced process is not gone before its tracer has waited for it. So the test decides how long
- * the death takes. */
-static void one_that_takes_long_to_die_is_waited_for(void **state)
+/* A traced process does not disappear before its tracer has waited for it, so the test decides how
+ * long the death takes. */
+static void kill_waits_for_the_end_of_the_process(void **state)
 {
     (void)state;
     pid_t thread;
-    pid_t child = start(&thread);
+    pid_t child = start_two_threads(&thread);
     _cleanup_fd_ int pidfd = pidfd_open(child, 0);
     struct err err = ERR_INIT;
     bool held = ptrace(PTRACE_SEIZE, thread, NULL, NULL) == 0;
@@ -72,7 +72,7 @@ static void one_that_takes_long_to_die_is_waited_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_that_takes_long_to_die_is_waited_for),
+        cmocka_unit_test(kill_waits_for_the_end_of_the_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void a_text_is_read(void **state)
+static void stat_lines_are_parsed(void **state)
 {
     struct process_entry entry;
     assert_true(process_entry_parse(
@@ -33,7 +33,7 @@ static void a_text_is_read(void **state)
         assert_false(process_entry_parse(BROKEN[i], &entry));
 }
 
-static void climbing_ends(void **state)
+static void ancestor_search_terminates(void **state)
 {
     /* 2 is above 3 and 4. 8 and 9 are each other's parent, as reused PIDs can look. */
     struct process_entry all[] = {{.pid = 2, .parent = 1},
@@ -54,7 +54,7 @@ static void climbing_ends(void **state)
     assert_null(process_table_find(&empty, 1));
 }
 
-static void the_machine_is_read(void **state)
+static void processes_of_the_machine_are_read(void **state)
 {
     const pid_t self = getpid();
     pid_t child = fork();
@@ -79,9 +79,9 @@ static void the_machine_is_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_text_is_read),
-        cmocka_unit_test(climbing_ends),
-        cmocka_unit_test(the_machine_is_read),
+        cmocka_unit_test(stat_lines_are_parsed),
+        cmocka_unit_test(ancestor_search_terminates),
+        cmocka_unit_test(processes_of_the_machine_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

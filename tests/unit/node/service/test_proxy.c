@@ -71,7 +71,7 @@ static int make_server(struct proxy_place *ret)
 }
 
 /* Returns an address where no process listens. */
-static struct proxy_place make_void(void)
+static struct proxy_place make_unused_place(void)
 {
     struct proxy_place place;
     close(make_server(&place));
@@ -85,7 +85,7 @@ static void serve(struct fixture *fixture, struct proxy_place listen, const stru
     struct proxy_route *route = proxy_table_add(fixture->arena, &fixture->table, listen);
     route->owner = "Service/default/s";
     for (size_t i = 0; i < count; i++)
-        proxy_route_add(fixture->arena, route, to[i]);
+        proxy_route_add_backend(fixture->arena, route, to[i]);
     proxy_set(fixture->proxy, &fixture->table);
 }
 
@@ -108,13 +108,13 @@ static void await_connections(struct fixture *fixture, size_t count)
 }
 
 /* Accepts the next connection at the server. */
-static int take(struct fixture *fixture, int server)
+static int accept_connection(struct fixture *fixture, int server)
 {
     await_any(fixture, &server, 1);
     return accept(server, NULL, NULL);
 }
 
-static int call(struct proxy_place place)
+static int connect_to(struct proxy_place place)
 {
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_port = htons(place.port), .sin_addr = place.address};
@@ -128,12 +128,12 @@ static int call(struct proxy_place place)
     return fd;
 }
 
-static void say(int fd, const char *text)
+static void send_text(int fd, const char *text)
 {
     assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
 }
 
-static const char *hear(struct fixture *fixture, int fd)
+static const char *receive_text(struct fixture *fixture, int fd)
 {
     static char text[64];
     await_any(fixture, &fd, 1);
@@ -142,42 +142,42 @@ static const char *hear(struct fixture *fixture, int fd)
     return size < 0 ? "error" : size == 0 ? "end" : text;
 }
 
-static void half_ends(void **state)
+static void each_direction_ends_separately(void **state)
 {
     struct fixture *fixture = *state;
-    struct proxy_place listen = make_void(), place;
+    struct proxy_place listen = make_unused_place(), place;
     int server = make_server(&place);
     serve(fixture, listen, &place, 1);
-    int caller = call(listen), peer = take(fixture, server);
-    say(caller, "question");
-    assert_string_equal(hear(fixture, peer), "question");
+    int caller = connect_to(listen), peer = accept_connection(fixture, server);
+    send_text(caller, "question");
+    assert_string_equal(receive_text(fixture, peer), "question");
     shutdown(caller, SHUT_WR);
-    assert_string_equal(hear(fixture, peer), "end");
+    assert_string_equal(receive_text(fixture, peer), "end");
     assert_int_equal(proxy_connections(fixture->proxy), 1);
     /* The other direction still works. */
-    say(peer, "answer");
-    assert_string_equal(hear(fixture, caller), "answer");
+    send_text(peer, "answer");
+    assert_string_equal(receive_text(fixture, caller), "answer");
     close(peer);
-    assert_string_equal(hear(fixture, caller), "end");
+    assert_string_equal(receive_text(fixture, caller), "end");
     await_connections(fixture, 0);
     close(caller);
     close(server);
 }
 
-static void resets(void **state)
+static void resets_are_forwarded(void **state)
 {
     struct fixture *fixture = *state;
     const struct linger at_once = {.l_onoff = 1};
-    struct proxy_place listen = make_void(), place;
+    struct proxy_place listen = make_unused_place(), place;
     int server = make_server(&place);
     serve(fixture, listen, &place, 1);
-    int caller = call(listen), peer = take(fixture, server);
-    /* The same after the client's own direction has ended. */
+    int caller = connect_to(listen), peer = accept_connection(fixture, server);
+    /* A reset is also forwarded after the client's own direction has ended. */
     shutdown(caller, SHUT_WR);
-    assert_string_equal(hear(fixture, peer), "end");
+    assert_string_equal(receive_text(fixture, peer), "end");
     setsockopt(peer, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
     close(peer);
-    assert_string_equal(hear(fixture, caller), "error");
+    assert_string_equal(receive_text(fixture, caller), "error");
     await_connections(fixture, 0);
     close(caller);
     close(server);
@@ -185,13 +185,13 @@ static void resets(void **state)
 
 /* Makes connections one after the other, and keeps them open. Counts how many reach each of two
  * servers. */
-static void call_again_and_again(struct fixture *fixture, struct proxy_place listen,
-                                 const int servers[2], size_t counts[2])
+static void connect_repeatedly(struct fixture *fixture, struct proxy_place listen,
+                               const int servers[2], size_t counts[2])
 {
     enum { CALLS = 6 };
     int callers[CALLS], peers[CALLS];
     for (int i = 0; i < CALLS; i++) {
-        callers[i] = call(listen);
+        callers[i] = connect_to(listen);
         assert_true(callers[i] >= 0);
         size_t which = await_any(fixture, servers, 2);
         peers[i] = accept(servers[which], NULL, NULL);
@@ -205,87 +205,87 @@ static void call_again_and_again(struct fixture *fixture, struct proxy_place lis
     await_connections(fixture, 0);
 }
 
-static void in_turn_and_past_the_dead(void **state)
+static void dead_targets_are_skipped(void **state)
 {
     struct fixture *fixture = *state;
-    struct proxy_place listen = make_void(), places[3];
+    struct proxy_place listen = make_unused_place(), places[3];
     const int servers[] = {make_server(&places[0]), make_server(&places[1])};
     size_t counts[2] = {0};
-    places[2] = make_void();
+    places[2] = make_unused_place();
     serve(fixture, listen, places, 3);
-    call_again_and_again(fixture, listen, servers, counts);
+    connect_repeatedly(fixture, listen, servers, counts);
     assert_true(counts[0] >= 2 && counts[1] >= 2);
     close(servers[0]);
     close(servers[1]);
 }
 
-static void stays_with_one(void **state)
+static void sticky_route_keeps_its_target(void **state)
 {
     struct fixture *fixture = *state;
-    struct proxy_place listen = make_void(), places[2];
+    struct proxy_place listen = make_unused_place(), places[2];
     const int servers[] = {make_server(&places[0]), make_server(&places[1])};
     size_t counts[2] = {0};
     struct proxy_route *route = proxy_table_add(fixture->arena, &fixture->table, listen);
     route->sticky = true;
-    proxy_route_add(fixture->arena, route, places[0]);
-    proxy_route_add(fixture->arena, route, places[1]);
+    proxy_route_add_backend(fixture->arena, route, places[0]);
+    proxy_route_add_backend(fixture->arena, route, places[1]);
     proxy_set(fixture->proxy, &fixture->table);
-    call_again_and_again(fixture, listen, servers, counts);
+    connect_repeatedly(fixture, listen, servers, counts);
     assert_true(counts[0] == 0 || counts[1] == 0);
     close(servers[0]);
     close(servers[1]);
 }
 
-static void nobody_behind(void **state)
+static void route_without_live_targets_is_refused(void **state)
 {
     struct fixture *fixture = *state;
-    struct proxy_place listen = make_void(), place = make_void();
+    struct proxy_place listen = make_unused_place(), place = make_unused_place();
     /* A route without targets is refused as if no process listened. */
     serve(fixture, listen, NULL, 0);
-    assert_int_equal(call(listen), -1);
+    assert_int_equal(connect_to(listen), -1);
     assert_int_equal(errno, ECONNREFUSED);
     /* If all targets are dead, the connection is accepted and then reset. */
     serve(fixture, listen, &place, 1);
-    int caller = call(listen);
+    int caller = connect_to(listen);
     assert_true(caller >= 0);
-    assert_string_equal(hear(fixture, caller), "error");
+    assert_string_equal(receive_text(fixture, caller), "error");
     assert_int_equal(errno, ECONNRESET);
     await_connections(fixture, 0);
     close(caller);
 }
 
-static void table_changes(void **state)
+static void open_connections_survive_table_changes(void **state)
 {
     struct fixture *fixture = *state;
-    struct proxy_place listen = make_void(), first, second;
+    struct proxy_place listen = make_unused_place(), first, second;
     int first_server = make_server(&first), second_server = make_server(&second);
     serve(fixture, listen, &first, 1);
-    int caller = call(listen), peer = take(fixture, first_server);
+    int caller = connect_to(listen), peer = accept_connection(fixture, first_server);
     serve(fixture, listen, &second, 1);
-    int later = call(listen), later_peer = take(fixture, second_server);
-    say(caller, "old");
-    say(later, "new");
-    assert_string_equal(hear(fixture, peer), "old");
-    assert_string_equal(hear(fixture, later_peer), "new");
+    int later = connect_to(listen), later_peer = accept_connection(fixture, second_server);
+    send_text(caller, "old");
+    send_text(later, "new");
+    assert_string_equal(receive_text(fixture, peer), "old");
+    assert_string_equal(receive_text(fixture, later_peer), "new");
     /* The route is removed, but open connections stay. */
     proxy_set(fixture->proxy, &(struct proxy_table){0});
-    assert_int_equal(call(listen), -1);
-    say(peer, "still here");
-    assert_string_equal(hear(fixture, caller), "still here");
+    assert_int_equal(connect_to(listen), -1);
+    send_text(peer, "still here");
+    assert_string_equal(receive_text(fixture, caller), "still here");
     const int fds[] = {caller, peer, later, later_peer, first_server, second_server};
     for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
         close(fds[i]);
 }
 
 /* A client that does not read stops the writer, and loses no bytes. */
-static void slow_reader(void **state)
+static void slow_reader_loses_no_bytes(void **state)
 {
     enum { TOTAL = 64 * 1024 * 1024, STEP = 65536 };
     struct fixture *fixture = *state;
-    struct proxy_place listen = make_void(), place;
+    struct proxy_place listen = make_unused_place(), place;
     int server = make_server(&place);
     serve(fixture, listen, &place, 1);
-    int caller = call(listen), peer = take(fixture, server);
+    int caller = connect_to(listen), peer = accept_connection(fixture, server);
     fcntl(peer, F_SETFL, O_NONBLOCK);
     static unsigned char block[STEP], got[STEP];
     size_t written = 0, read_ = 0;
@@ -311,14 +311,14 @@ static void slow_reader(void **state)
         }
     }
     assert_true(stalled);
-    assert_string_equal(hear(fixture, peer), "end");
+    assert_string_equal(receive_text(fixture, peer), "end");
     close(peer);
     close(caller);
     await_connections(fixture, 0);
     close(server);
 }
 
-static void taken_port(void **state)
+static void port_in_use_is_reported_and_retried(void **state)
 {
     struct fixture *fixture = *state;
     struct proxy_place listen, place;
@@ -336,21 +336,21 @@ static void taken_port(void **state)
     while (fixture->report_count == 1)
         proxy_run(fixture->proxy, -1, NULL);
     assert_int_equal(fixture->report_sys, 0);
-    int caller = call(listen);
+    int caller = connect_to(listen);
     assert_true(caller >= 0);
     close(caller);
     close(server);
 }
 
 /* Without free descriptors clients wait, and are served when there are some again. */
-static void out_of_descriptors(void **state)
+static void clients_wait_for_free_descriptors(void **state)
 {
     struct fixture *fixture = *state;
-    struct proxy_place listen = make_void(), place;
+    struct proxy_place listen = make_unused_place(), place;
     struct rlimit before;
     int server = make_server(&place);
     serve(fixture, listen, &place, 1);
-    int caller = call(listen);
+    int caller = connect_to(listen);
     getrlimit(RLIMIT_NOFILE, &before);
     struct rlimit few = before;
     few.rlim_cur = 3;
@@ -358,9 +358,9 @@ static void out_of_descriptors(void **state)
     int again = proxy_run(fixture->proxy, -1, NULL);
     assert_true(again >= 0);
     setrlimit(RLIMIT_NOFILE, &before);
-    int peer = take(fixture, server);
-    say(caller, "hello");
-    assert_string_equal(hear(fixture, peer), "hello");
+    int peer = accept_connection(fixture, server);
+    send_text(caller, "hello");
+    assert_string_equal(receive_text(fixture, peer), "hello");
     close(peer);
     close(caller);
     close(server);
@@ -386,11 +386,11 @@ static void serve_udp(struct fixture *fixture, struct proxy_place listen,
     struct proxy_route *route = proxy_table_add(fixture->arena, &fixture->table, listen);
     route->udp = true;
     for (size_t i = 0; i < count; i++)
-        proxy_route_add(fixture->arena, route, to[i]);
+        proxy_route_add_backend(fixture->arena, route, to[i]);
     proxy_set(fixture->proxy, &fixture->table);
 }
 
-static int call_udp(struct proxy_place place)
+static int connect_udp(struct proxy_place place)
 {
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_port = htons(place.port), .sin_addr = place.address};
@@ -417,7 +417,7 @@ static size_t answer_one(struct fixture *fixture, const int servers[], size_t co
     return which;
 }
 
-static void datagrams(void **state)
+static void datagrams_keep_their_target(void **state)
 {
     enum { PLACES = 2, CALLERS = 4 };
     struct fixture *fixture = *state;
@@ -429,40 +429,40 @@ static void datagrams(void **state)
         servers[i] = make_udp(&places[i]);
     serve_udp(fixture, listen, places, PLACES);
     for (int i = 0; i < CALLERS; i++) {
-        callers[i] = call_udp(listen);
-        say(callers[i], "question");
+        callers[i] = connect_udp(listen);
+        send_text(callers[i], "question");
         chosen[i] = answer_one(fixture, servers, PLACES, "question");
         counts[chosen[i]]++;
         /* The socket is connected, so it receives only from the address that it sent to. */
-        assert_string_equal(hear(fixture, callers[i]), "answer");
+        assert_string_equal(receive_text(fixture, callers[i]), "answer");
     }
     assert_int_equal(counts[0], CALLERS / PLACES);
     /* A client keeps its target as long as the target exists. */
-    say(callers[0], "again");
+    send_text(callers[0], "again");
     assert_int_equal(answer_one(fixture, servers, PLACES, "again"), chosen[0]);
-    assert_string_equal(hear(fixture, callers[0]), "answer");
+    assert_string_equal(receive_text(fixture, callers[0]), "answer");
     serve_udp(fixture, listen, &places[!chosen[0]], 1);
-    say(callers[0], "moved");
+    send_text(callers[0], "moved");
     assert_int_equal(answer_one(fixture, servers, PLACES, "moved"), !chosen[0]);
-    assert_string_equal(hear(fixture, callers[0]), "answer");
+    assert_string_equal(receive_text(fixture, callers[0]), "answer");
     /* If a target is gone, its datagram is lost, and the next one goes to another target. */
     size_t gone = !chosen[0];
     int arrived = proxy_fd(fixture->proxy);
     close(servers[gone]);
     servers[gone] = -1;
-    say(callers[0], "lost");
+    send_text(callers[0], "lost");
     assert_int_equal(poll(&(struct pollfd){.fd = arrived, .events = POLLIN}, 1, -1), 1);
     proxy_run(fixture->proxy, 0, NULL);
     serve_udp(fixture, listen, &places[!gone], 1);
-    say(callers[0], "found");
+    send_text(callers[0], "found");
     assert_int_equal(answer_one(fixture, servers, PLACES, "found"), !gone);
     for (int i = 0; i < CALLERS; i++)
         close(callers[i]);
     close(servers[!gone]);
 }
 
-/* For which addresses a transparent proxy connects from its client's address. */
-static void keeps_callers(void **state)
+/* Tests for which addresses a transparent proxy connects from its client's address. */
+static void client_addresses_are_kept_inside_the_pod_network(void **state)
 {
     static const struct {
         const char *caller, *to;
@@ -487,17 +487,17 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(datagrams, set_up, tear_down),
-        cmocka_unit_test(keeps_callers),
-        TEST(half_ends),
-        TEST(resets),
-        TEST(in_turn_and_past_the_dead),
-        TEST(nobody_behind),
-        TEST(stays_with_one),
-        TEST(table_changes),
-        TEST(slow_reader),
-        TEST(taken_port),
-        TEST(out_of_descriptors),
+        cmocka_unit_test_setup_teardown(datagrams_keep_their_target, set_up, tear_down),
+        cmocka_unit_test(client_addresses_are_kept_inside_the_pod_network),
+        TEST(each_direction_ends_separately),
+        TEST(resets_are_forwarded),
+        TEST(dead_targets_are_skipped),
+        TEST(route_without_live_targets_is_refused),
+        TEST(sticky_route_keeps_its_target),
+        TEST(open_connections_survive_table_changes),
+        TEST(slow_reader_loses_no_bytes),
+        TEST(port_in_use_is_reported_and_retried),
+        TEST(clients_wait_for_free_descriptors),
     };
     signal(SIGPIPE, SIG_IGN);
     (void)own_network_enter();

@@ -40,7 +40,7 @@ static char *text_of(struct arena *arena, const struct proxy_table *table)
     return arena_strdup(arena, text.data);
 }
 
-static void load(struct arena *arena)
+static void load_objects(struct arena *arena)
 {
     services = read_json(
         arena, "[{'metadata':{'name':'web','namespace':'default'},'spec':{'type':'NodePort',"
@@ -81,11 +81,11 @@ static void load(struct arena *arena)
         "  'status':{'phase':'Running','podIP':'10.244.3.1'}}]");
 }
 
-static void inside(void **state)
+static void inside_table_has_cluster_addresses(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct proxy_table table;
-    load(arena);
+    load_objects(arena);
     service_table_inside(arena, &SOURCE, &table);
     assert_string_equal(text_of(arena, &table), "listen 10.96.0.3:1\n"
                                                 "sticky yes\n"
@@ -99,12 +99,12 @@ static void inside(void **state)
                                                 "to 10.244.3.1:9090\n");
 }
 
-static void outside(void **state)
+static void outside_table_has_machine_ports(void **state)
 {
     static const char *const nodes[] = {"one", "two", NULL};
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct proxy_table table;
-    load(arena);
+    load_objects(arena);
     service_table_outside(arena, &SOURCE, nodes, &table);
     assert_string_equal(text_of(arena, &table), "listen 127.0.0.1:3000\n"
                                                 "to 10.244.1.9:3001\n"
@@ -142,7 +142,7 @@ static void outside(void **state)
     assert_string_equal(table.routes[2].owner, "Service/default/web");
 }
 
-static void as_text(void **state)
+static void table_text_round_trip(void **state)
 {
     static const struct {
         const char *text, *complaint; /* NULL: the text reads back the same */
@@ -151,8 +151,8 @@ static void as_text(void **state)
         {"listen 10.96.0.1:443\nto 10.244.0.1:6443\nto 1.2.3.4:1\nlisten 10.96.0.2:65535\n", NULL},
         {"listen 10.96.0.1:443\nsticky yes\nto 10.244.0.1:6443\n", NULL},
         {"listen 10.96.0.1:53\nudp yes\nto 10.244.0.1:53\n", NULL},
-        {"listen 10.96.0.1:443\nsticky no\n", "line 2: 'no' is not ADDRESS:PORT"},
-        {"sticky yes\n", "line 1: 'yes' is not ADDRESS:PORT"},
+        {"listen 10.96.0.1:443\nsticky no\n", "line 2: 'sticky' must be 'yes'"},
+        {"sticky yes\n", "line 1: 'sticky' is not expected here"},
         {"to 10.244.0.1:1\n", "line 1: 'to' is not expected here"},
         {"listen 10.96.0.1\n", "line 1: '10.96.0.1' is not ADDRESS:PORT"},
         {"listen 10.96.0.1:0\n", "line 1: '10.96.0.1:0' is not ADDRESS:PORT"},
@@ -187,13 +187,13 @@ static void make_table(struct arena *arena, size_t size, struct proxy_table *tab
     size_t longer = (size - strlen(head)) % strlen(line); /* bytes for one more digit of a port */
     for (size_t i = 0; i < lines; i++) {
         to.port = i < longer ? 1000 : 100;
-        proxy_route_add(arena, route, to);
+        proxy_route_add_backend(arena, route, to);
     }
 }
 
 /* The largest table is written and read. A larger one is rejected, and the table before it
  * stays. */
-static void text_has_a_limit(void **state)
+static void table_text_is_limited(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     char directory[] = "/tmp/test_service_table.XXXXXX";
@@ -225,8 +225,9 @@ static void text_has_a_limit(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(inside), cmocka_unit_test(outside),
-                                       cmocka_unit_test(as_text),
-                                       cmocka_unit_test(text_has_a_limit)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(inside_table_has_cluster_addresses),
+                                       cmocka_unit_test(outside_table_has_machine_ports),
+                                       cmocka_unit_test(table_text_round_trip),
+                                       cmocka_unit_test(table_text_is_limited)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

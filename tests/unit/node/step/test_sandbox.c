@@ -36,7 +36,7 @@ enum { NOBODY = 65534, SKIPPED = 77 };
 
 /* ---- The tests ---- */
 
-static void exit_codes_and_signals(void **state)
+static void exit_codes_and_signals_are_recorded(void **state)
 {
     static const struct {
         const char *script, *reason;
@@ -59,7 +59,7 @@ static void exit_codes_and_signals(void **state)
     }
 }
 
-static void run_as_user(void **state)
+static void container_runs_as_its_user(void **state)
 {
     struct pod pod = pod_make("user", "10.244.1.1", "id -u; id -g; cat /etc/hosts >/dev/null");
     pod.main->user = 1234;
@@ -70,7 +70,7 @@ static void run_as_user(void **state)
     pod_drop(&pod);
 }
 
-static void two_pods_on_one_port(void **state)
+static void pods_can_use_the_same_port(void **state)
 {
     static const char server[] =
         "exec python3 -c 'import socket\n"
@@ -120,7 +120,7 @@ static void orphans_are_reaped(void **state)
     pod_drop(&pod);
 }
 
-static void containers_share_the_pod(void **state)
+static void containers_share_network_and_volumes(void **state)
 {
     struct pod pod =
         pod_make("share", "10.244.1.1",
@@ -161,7 +161,7 @@ static void containers_share_the_pod(void **state)
     pod_drop(&pod);
 }
 
-static void restarts_keep_the_log_before(void **state)
+static void restarts_keep_the_previous_log(void **state)
 {
     struct pod pod = pod_make("again", "10.244.1.1",
                               "if test -e /v/been; then echo second; else touch /v/been; echo "
@@ -180,7 +180,7 @@ static void restarts_keep_the_log_before(void **state)
     pod_drop(&pod);
 }
 
-static void a_killed_supervisor_takes_its_pod_along(void **state)
+static void killed_supervisor_ends_its_pod(void **state)
 {
     struct pod pod = pod_make("killed", "10.244.1.1", "echo up; exec sleep 1000");
     pod_start(&pod);
@@ -208,7 +208,7 @@ static const char SERVER[] =
     "s = socket.create_server((\"0.0.0.0\", 2222)); print(\"listening\", flush=True)\n"
     "while True: s.accept()[0].sendall(b\"alive\")'";
 
-static void first_control_dies(void)
+static void run_first_control(void)
 {
     struct err err = ERR_INIT;
     if (sandbox_enter(&err) < 0)
@@ -219,7 +219,7 @@ static void first_control_dies(void)
     raise(SIGKILL);
 }
 
-static void second_control_finds_the_pod(void)
+static void run_second_control(void)
 {
     struct err err = ERR_INIT;
     if (sandbox_enter(&err) < 0) {
@@ -252,12 +252,12 @@ static int run_child(void (*function)(void))
     return status;
 }
 
-static int survive(void)
+static int run_survival_test(void)
 {
-    int first = run_child(first_control_dies);
+    int first = run_child(run_first_control);
     if (!WIFSIGNALED(first))
         return fprintf(stderr, "the first control process failed: %x\n", first), 1;
-    int second = run_child(second_control_finds_the_pod);
+    int second = run_child(run_second_control);
     if (second != 0)
         return fprintf(stderr, "the second control process found nothing: %x\n", second), 1;
     /* `down` comes from outside the cluster's namespaces. */
@@ -275,71 +275,71 @@ static int survive(void)
 static void run_sandbox_tests(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exit_codes_and_signals),
-        cmocka_unit_test(python_is_python3),
-        cmocka_unit_test(what_cannot_start_says_why),
-        cmocka_unit_test(what_is_no_program_is_named),
-        cmocka_unit_test(the_machine_is_read_only_and_hidden),
-        cmocka_unit_test(volumes_lie_where_they_are_mounted),
-        cmocka_unit_test(memory_is_shared_and_limited),
-        cmocka_unit_test(sub_paths_stay_inside),
-        cmocka_unit_test(no_link_leads_to_a_volume),
-        cmocka_unit_test(volumes_cover_secrets),
-        cmocka_unit_test(volumes_cover_listed_secrets),
-        cmocka_unit_test(groups_and_capabilities),
-        cmocka_unit_test(a_read_only_root),
-        cmocka_unit_test(the_working_directory_is_writable),
+        cmocka_unit_test(exit_codes_and_signals_are_recorded),
+        cmocka_unit_test(python_runs_python3),
+        cmocka_unit_test(missing_program_is_reported),
+        cmocka_unit_test(invalid_program_files_are_reported),
+        cmocka_unit_test(files_of_the_machine_are_read_only_or_hidden),
+        cmocka_unit_test(volumes_are_mounted),
+        cmocka_unit_test(memory_volumes_are_shared_and_limited),
+        cmocka_unit_test(sub_paths_stay_in_the_volume),
+        cmocka_unit_test(symbolic_links_in_volume_paths_are_rejected),
+        cmocka_unit_test(secrets_in_volumes_are_hidden),
+        cmocka_unit_test(listed_secrets_in_volumes_are_hidden),
+        cmocka_unit_test(groups_and_capabilities_are_set),
+        cmocka_unit_test(read_only_root_is_not_writable),
+        cmocka_unit_test(working_directory_is_writable),
         cmocka_unit_test(each_run_has_its_own_files),
-        cmocka_unit_test(a_root_without_room),
-        cmocka_unit_test(a_root_on_an_overlay),
-        cmocka_unit_test(every_way_out_is_closed),
-        cmocka_unit_test(no_file_gives_power),
-        cmocka_unit_test(an_image_is_the_root),
-        cmocka_unit_test(images_without_a_program_say_so),
-        cmocka_unit_test(a_stop_signal),
-        cmocka_unit_test(run_as_user),
-        cmocka_unit_test(two_pods_on_one_port),
+        cmocka_unit_test(program_runs_if_the_layer_cannot_be_created),
+        cmocka_unit_test(root_on_an_overlay_is_writable),
+        cmocka_unit_test(system_calls_cannot_escape_the_sandbox),
+        cmocka_unit_test(mounts_forbid_setuid_files_and_devices),
+        cmocka_unit_test(image_is_the_root_of_the_container),
+        cmocka_unit_test(missing_program_in_the_image_is_reported),
+        cmocka_unit_test(stop_signal_of_the_container_is_sent),
+        cmocka_unit_test(container_runs_as_its_user),
+        cmocka_unit_test(pods_can_use_the_same_port),
         cmocka_unit_test(orphans_are_reaped),
-        cmocka_unit_test(containers_share_the_pod),
-        cmocka_unit_test(ending_with_grace),
-        cmocka_unit_test(what_is_too_long_is_named),
-        cmocka_unit_test(restarts_keep_the_log_before),
-        cmocka_unit_test(a_killed_supervisor_takes_its_pod_along),
-        cmocka_unit_test(a_deadline_that_comes_nearer),
-        cmocka_unit_test(a_pause_goes_on_whatever_the_policy),
-        cmocka_unit_test(a_pause_that_was_cut_short),
-        cmocka_unit_test(an_eviction_that_was_cut_short),
-        cmocka_unit_test(a_machine_that_goes_down),
-        cmocka_unit_test(an_eviction_is_final),
-        cmocka_unit_test(an_end_that_cannot_be_described),
-        cmocka_unit_test(a_deletion_without_room_for_the_last_state),
-        cmocka_unit_test(read_only_all_the_way_down),
-        cmocka_unit_test(secrets_below_a_read_only_volume),
-        cmocka_unit_test(shared_memory_is_the_pods),
-        cmocka_unit_test(the_machines_shared_memory),
-        cmocka_unit_test(containers_see_each_other),
-        cmocka_unit_test(what_a_container_leaves_behind_ends_with_it),
+        cmocka_unit_test(containers_share_network_and_volumes),
+        cmocka_unit_test(pod_ends_within_its_grace_period),
+        cmocka_unit_test(too_long_variable_is_named),
+        cmocka_unit_test(restarts_keep_the_previous_log),
+        cmocka_unit_test(killed_supervisor_ends_its_pod),
+        cmocka_unit_test(earlier_deadline_ends_the_pod),
+        cmocka_unit_test(paused_pod_resumes_with_any_restart_policy),
+        cmocka_unit_test(interrupted_pause_resumes),
+        cmocka_unit_test(interrupted_eviction_is_completed),
+        cmocka_unit_test(machine_shutdown_pauses_restartable_pods),
+        cmocka_unit_test(evicted_pod_never_restarts),
+        cmocka_unit_test(unwritable_stop_request_is_reported),
+        cmocka_unit_test(deletion_does_not_wait_for_the_last_state),
+        cmocka_unit_test(read_only_volumes_include_mounts_below),
+        cmocka_unit_test(secrets_below_a_read_only_volume_are_hidden),
+        cmocka_unit_test(containers_share_the_memory_of_the_pod),
+        cmocka_unit_test(host_ipc_shares_the_memory_of_the_machine),
+        cmocka_unit_test(shared_pid_namespace_shows_other_containers),
+        cmocka_unit_test(leftover_processes_end_with_their_container),
         cmocka_unit_test(shared_containers_restart_alone),
-        cmocka_unit_test(a_killed_supervisor_takes_shared_containers_along),
-        cmocka_unit_test(commands_of_other_containers_outlive_one),
-        cmocka_unit_test(a_failed_probe_restarts),
-        cmocka_unit_test(a_failed_probe_ends_for_good),
-        cmocka_unit_test(a_probe_that_hangs_has_failed),
-        cmocka_unit_test(an_end_fails_no_probe),
-        cmocka_unit_test(what_was_done_is_not_condemned),
-        cmocka_unit_test(startup_holds_the_others_back),
-        cmocka_unit_test(readiness_comes_and_goes),
-        cmocka_unit_test(probes_and_hooks_over_the_network),
-        cmocka_unit_test(others_wait_for_a_hook),
-        cmocka_unit_test(a_failed_hook_ends_its_container),
-        cmocka_unit_test(a_hook_goes_before_the_end),
-        cmocka_unit_test(a_hook_may_sleep),
-        cmocka_unit_test(sidecars_live_beside_the_others),
+        cmocka_unit_test(killed_supervisor_ends_shared_containers),
+        cmocka_unit_test(hook_of_another_container_survives_an_exit),
+        cmocka_unit_test(failed_probe_restarts_the_container),
+        cmocka_unit_test(failed_probe_without_restart_ends_the_container),
+        cmocka_unit_test(probe_timeout_is_a_failure),
+        cmocka_unit_test(probe_does_not_fail_an_exited_container),
+        cmocka_unit_test(container_that_exited_before_sigterm_succeeds),
+        cmocka_unit_test(startup_probe_delays_the_other_probes),
+        cmocka_unit_test(readiness_follows_the_probe),
+        cmocka_unit_test(probes_and_hooks_use_tcp_and_http),
+        cmocka_unit_test(next_container_waits_for_the_post_start_hook),
+        cmocka_unit_test(failed_post_start_hook_ends_the_container),
+        cmocka_unit_test(pre_stop_hook_runs_before_sigterm),
+        cmocka_unit_test(sleep_hook_is_supported),
+        cmocka_unit_test(sidecars_run_beside_other_containers),
         cmocka_unit_test(sidecars_end_last),
-        cmocka_unit_test(a_failed_init_container_ends_the_pod),
-        cmocka_unit_test(who_fails_again_waits),
-        cmocka_unit_test(what_was_condemned_does_not_come_back),
-        cmocka_unit_test(a_deadline_never_moves_away),
+        cmocka_unit_test(failed_init_container_ends_the_pod),
+        cmocka_unit_test(second_failure_causes_backoff),
+        cmocka_unit_test(deadline_survives_a_new_supervisor),
+        cmocka_unit_test(stored_deadline_never_moves_later),
     };
     struct err err = ERR_INIT;
     if (sandbox_enter(&err) < 0) {
@@ -350,7 +350,7 @@ static void run_sandbox_tests(void)
 }
 
 /* Copies the program, because an ordinary user may not be able to read the build directory. */
-static int become_ordinary(void)
+static int become_ordinary_user(void)
 {
     _cleanup_buf_ struct buf program;
     buf_init(&program, 64 * 1024 * 1024);
@@ -386,13 +386,13 @@ int main(int argc, char **argv)
         rmdir(scratch);
         return SKIPPED; /* only root can arrange it */
     }
-    if (argc > 2 && geteuid() == 0 && become_ordinary() < 0)
+    if (argc > 2 && geteuid() == 0 && become_ordinary_user() < 0)
         return 2;
     int status = run_child(run_sandbox_tests);
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
     node_namespaces_destroy(state_dir, NULL);
     if (code == 0)
-        code = survive();
+        code = run_survival_test();
     file_remove_tree(scratch, NULL);
     return code;
 }

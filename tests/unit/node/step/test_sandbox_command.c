@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void what_cannot_start_says_why(void **state)
+void missing_program_is_reported(void **state)
 {
     struct pod pod = pod_make("wrong", "10.244.1.1", "");
     pod.main->arguments.items[0] = "no-such-program";
@@ -58,7 +58,7 @@ void what_cannot_start_says_why(void **state)
 }
 
 /* Programs written for images call `python`, but Debian has only python3. */
-void python_is_python3(void **state)
+void python_runs_python3(void **state)
 {
     struct pod pod = pod_make("python", "10.244.1.1",
                               "PATH=$PATH:" IMAGE_TOOLS_DIRECTORY
@@ -71,7 +71,7 @@ void python_is_python3(void **state)
 }
 
 /* Reads the ELF header of this test, and makes the same header for another architecture. */
-static void read_headers(Elf64_Ehdr *ret_own, Elf64_Ehdr *ret_foreign)
+static void read_elf_headers(Elf64_Ehdr *ret_own, Elf64_Ehdr *ret_foreign)
 {
     FILE *self = fopen("/proc/self/exe", "r");
     assert_non_null(self);
@@ -83,10 +83,10 @@ static void read_headers(Elf64_Ehdr *ret_own, Elf64_Ehdr *ret_foreign)
 
 /* A file that the kernel cannot execute is not passed to a shell. A program for another machine is
  * no script, and a script without "#!" does not run in any cluster. */
-void what_is_no_program_is_named(void **state)
+void invalid_program_files_are_reported(void **state)
 {
     Elf64_Ehdr own, foreign;
-    read_headers(&own, &foreign);
+    read_elf_headers(&own, &foreign);
     Elf64_Ehdr object = own;
     object.e_type = ET_REL;
     Elf32_Ehdr small = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS32, ELFDATA2LSB},
@@ -144,7 +144,7 @@ void what_is_no_program_is_named(void **state)
 }
 
 /* The kernel would only report "Argument list too long". */
-void what_is_too_long_is_named(void **state)
+void too_long_variable_is_named(void **state)
 {
     struct pod pod = pod_make("large", "10.244.1.1", "true");
     size_t size = 32 * (size_t)sysconf(_SC_PAGESIZE);

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void ending_with_grace(void **state)
+void pod_ends_within_its_grace_period(void **state)
 {
     struct pod pod =
         pod_make("polite", "10.244.1.1",
@@ -47,7 +47,7 @@ void ending_with_grace(void **state)
 }
 
 /* Control does this when activeDeadlineSeconds was changed. */
-void a_deadline_that_comes_nearer(void **state)
+void earlier_deadline_ends_the_pod(void **state)
 {
     struct pod pod = pod_make("hurried", "10.244.1.1", "echo up; exec sleep 1000");
     pod.spec.deadline_ms = moment_wall_ms() + 1000 * 1000;
@@ -64,13 +64,13 @@ void a_deadline_that_comes_nearer(void **state)
 }
 
 /* Makes writing a stop request fail, like a full disk. */
-static void block_orders(const struct pod *pod)
+static void block_stop_requests(const struct pod *pod)
 {
     _cleanup_free_ char *path = mem_printf("%s/stop", pod->directory);
     assert_int_equal(mkdir(path, 0700), 0);
 }
 
-static void order_ends(const struct pod *pod, const struct pod_stop *stops, size_t count)
+static void send_stop_requests(const struct pod *pod, const struct pod_stop *stops, size_t count)
 {
     int pidfd = pod_find_supervisor(pod);
     for (size_t i = 0; i < count; i++) {
@@ -81,12 +81,12 @@ static void order_ends(const struct pod *pod, const struct pod_stop *stops, size
     close(pidfd);
 }
 
-static void order_end(const struct pod *pod, const struct pod_stop *stop)
+static void send_stop_request(const struct pod *pod, const struct pod_stop *stop)
 {
-    order_ends(pod, stop, 1);
+    send_stop_requests(pod, stop, 1);
 }
 
-void a_pause_goes_on_whatever_the_policy(void **state)
+void paused_pod_resumes_with_any_restart_policy(void **state)
 {
     static const struct pod_stop PAUSE = {.grace_ms = DEADLINE_MS, .pause = true};
     for (int blocked = 0; blocked < 2; blocked++) {
@@ -96,8 +96,8 @@ void a_pause_goes_on_whatever_the_policy(void **state)
         pod_start(&pod);
         pod_wait_for_word(&pod, "up");
         if (blocked)
-            block_orders(&pod);
-        order_end(&pod, &PAUSE);
+            block_stop_requests(&pod);
+        send_stop_request(&pod, &PAUSE);
         assert_false(pod_state_now(&pod)->finished);
         assert_int_equal(pod_state_now(&pod)->containers[0].phase, CONTAINER_WAITING);
         assert_int_equal(pod_state_now(&pod)->containers[0].last.signal, SIGTERM);
@@ -118,7 +118,7 @@ static void kill_and_restart(const struct pod *pod)
 }
 
 /* The supervisor was killed before it could write how the pod ended. */
-void a_pause_that_was_cut_short(void **state)
+void interrupted_pause_resumes(void **state)
 {
     static const struct pod_stop PAUSE = {.grace_ms = DEADLINE_MS, .pause = true};
     struct pod pod = pod_make("cut", "10.244.1.1", "echo up; exec sleep 1000");
@@ -129,7 +129,7 @@ void a_pause_that_was_cut_short(void **state)
     assert_int_equal(pod_stop_store(pod.directory, &PAUSE, NULL), 0);
     kill_and_restart(&pod);
     pod_wait_for_run(&pod, 1, "up");
-    /* The pod goes on. A kill after this is no pause. */
+    /* The pod runs again. A kill after this is no pause. */
     while (file_exists(mark))
         poll(NULL, 0, 5);
     kill_and_restart(&pod);
@@ -137,7 +137,7 @@ void a_pause_that_was_cut_short(void **state)
     pod_drop(&pod);
 }
 
-void an_eviction_that_was_cut_short(void **state)
+void interrupted_eviction_is_completed(void **state)
 {
     static const struct pod_stop EVICTION = {.grace_ms = DEADLINE_MS, .reason = "Evicted"};
     struct pod pod = pod_make("cut", "10.244.1.1", "echo up; exec sleep 1000");
@@ -152,7 +152,7 @@ void an_eviction_that_was_cut_short(void **state)
 }
 
 /* When a machine shuts down, every process gets SIGTERM, and no supervisor learns why. */
-static void end_with_machine(enum restart_policy policy, bool comes_back)
+static void shut_down_machine(enum restart_policy policy, bool comes_back)
 {
     struct pod pod = pod_make("down", "10.244.1.1", "echo up; exec sleep 1000");
     pod.spec.restart = policy;
@@ -173,15 +173,15 @@ static void end_with_machine(enum restart_policy policy, bool comes_back)
     pod_drop(&pod);
 }
 
-void a_machine_that_goes_down(void **state)
+void machine_shutdown_pauses_restartable_pods(void **state)
 {
-    end_with_machine(RESTART_ALWAYS, true);
-    end_with_machine(RESTART_ON_FAILURE, true);
-    end_with_machine(RESTART_NEVER, false);
+    shut_down_machine(RESTART_ALWAYS, true);
+    shut_down_machine(RESTART_ON_FAILURE, true);
+    shut_down_machine(RESTART_NEVER, false);
 }
 
 /* An evicted pod has failed and does not run again, with any restart policy. */
-void an_eviction_is_final(void **state)
+void evicted_pod_never_restarts(void **state)
 {
     const struct pod_stop stop = {
         .grace_ms = DEADLINE_MS, .reason = "Evicted", .message = "Usage of \"x\". "};
@@ -193,8 +193,8 @@ void an_eviction_is_final(void **state)
         pod_start(&pod);
         pod_wait_for_word(&pod, "up");
         if (blocked)
-            block_orders(&pod);
-        order_end(&pod, &stop);
+            block_stop_requests(&pod);
+        send_stop_request(&pod, &stop);
         const struct pod_state *ended = pod_state_now(&pod);
         const char *message = blocked ? "The pod exceeded a disk limit. The exceeded limit could "
                                         "not be recorded, because the disk was full. "
@@ -215,7 +215,7 @@ void an_eviction_is_final(void **state)
 
 /* On a full disk the end of a pod cannot be described. The pod then ends by its own grace period,
  * and the caller gets an error. */
-void an_end_that_cannot_be_described(void **state)
+void unwritable_stop_request_is_reported(void **state)
 {
     static const struct supervisor_events DEAF = {0};
     struct err err = ERR_INIT;
@@ -226,7 +226,7 @@ void an_end_that_cannot_be_described(void **state)
     pod_start(&pod);
     pod_wait_for_word(&pod, "up");
     _cleanup_free_ char *in_the_way = mem_printf("%s/stop", pod.directory);
-    block_orders(&pod);
+    block_stop_requests(&pod);
     assert_int_equal(loop_new(&loop, &err), 0);
     struct supervisor_link *link = supervisor_link_new(loop, pod.directory, step_path, &DEAF, NULL);
     assert_true(supervisor_link_attach(link));
@@ -250,7 +250,7 @@ static void block_state(const struct pod *pod)
 
 /* On a full disk the last state of a pod cannot be written. The supervisor waits for room unless
  * the pod is deleted. */
-void a_deletion_without_room_for_the_last_state(void **state)
+void deletion_does_not_wait_for_the_last_state(void **state)
 {
     static const struct pod_stop STOPS[] = {{.grace_ms = DEADLINE_MS, .reason = "Evicted"},
                                             {.grace_ms = DEADLINE_MS, .deleted = true}};
@@ -259,7 +259,7 @@ void a_deletion_without_room_for_the_last_state(void **state)
     pod_start(&pod);
     pod_wait_for_word(&pod, "up");
     block_state(&pod);
-    block_orders(&pod);
-    order_ends(&pod, STOPS, ARRAY_SIZE(STOPS));
+    block_stop_requests(&pod);
+    send_stop_requests(&pod, STOPS, ARRAY_SIZE(STOPS));
     pod_drop(&pod);
 }

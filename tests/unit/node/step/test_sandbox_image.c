@@ -39,7 +39,7 @@ static struct pod make_image_pod(const char *root, const char *script)
     "no() { if \"$@\" >/dev/null 2>&1; then echo \"BAD: $*\"; fi; }\n"                             \
     "yes() { \"$@\" >/dev/null 2>&1 || echo \"BAD: not $*\"; }\n"
 
-void an_image_is_the_root(void **state)
+void image_is_the_root_of_the_container(void **state)
 {
     static const char script[] = YES_AND_NO
         "yes grep -q image /etc/word; no test -e /etc/shadow; no test -e /home; no test -e /boot\n"
@@ -94,7 +94,7 @@ void an_image_is_the_root(void **state)
     pod_drop(&pod);
 }
 
-void images_without_a_program_say_so(void **state)
+void missing_program_in_the_image_is_reported(void **state)
 {
     _cleanup_free_ char *root = make_image("image-without");
     struct pod pod = make_image_pod(root, "");
@@ -115,7 +115,7 @@ void images_without_a_program_say_so(void **state)
     pod_drop(&pod);
 }
 
-void a_stop_signal(void **state)
+void stop_signal_of_the_container_is_sent(void **state)
 {
     struct pod pod =
         pod_make("stop", "10.244.1.1",

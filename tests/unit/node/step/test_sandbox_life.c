@@ -22,7 +22,7 @@ enum { AT_ONCE_MS = 10, NEVER_MS = 10 * DEADLINE_MS };
 #define TRAPS_SET   "touch /v/up; "
 #define AWAIT_TRAPS "until test -e /v/up; do sleep 0.01; done; "
 
-static void run_script(struct pod *pod, struct pod_handler *handler, const char *script)
+static void set_script(struct pod *pod, struct pod_handler *handler, const char *script)
 {
     const char *const words[] = {"/bin/sh", "-c", script};
     handler->kind = HANDLER_EXEC;
@@ -46,27 +46,27 @@ static void probe_by_script(struct pod *pod, enum probe_kind kind, int64_t failu
                             const char *script)
 {
     add_probe(pod->main, kind, failure_threshold);
-    run_script(pod, &pod->main->life.probes[kind], script);
+    set_script(pod, &pod->main->life.probes[kind], script);
 }
 
-static const struct container_state *main_of(const struct pod *pod)
+static const struct container_state *main_container(const struct pod *pod)
 {
     return pod_state_find(pod_state_now(pod), "main");
 }
 
 static bool is_ready(const struct pod *pod)
 {
-    return main_of(pod) && main_of(pod)->ready;
+    return main_container(pod) && main_container(pod)->ready;
 }
 
 static bool is_unready(const struct pod *pod)
 {
-    return main_of(pod) && !main_of(pod)->ready;
+    return main_container(pod) && !main_container(pod)->ready;
 }
 
 /* A container that was killed after a failed liveness or startup probe has failed, even if it exits
  * with 0. */
-void a_failed_probe_restarts(void **state)
+void failed_probe_restarts_the_container(void **state)
 {
     static const struct {
         enum probe_kind kind;
@@ -89,17 +89,17 @@ void a_failed_probe_restarts(void **state)
         pod.spec.grace_ms = NEVER_MS;
         pod_start(&pod);
         assert_int_equal(pod_finish(&pod)->exit_code, 0);
-        assert_int_equal(main_of(&pod)->restarts, 1);
-        assert_int_equal(main_of(&pod)->last.exit_code, 0);
+        assert_int_equal(main_container(&pod)->restarts, 1);
+        assert_int_equal(main_container(&pod)->last.exit_code, 0);
         assert_string_equal(pod_kept(&pod, "tries"), "\n\n\n");
-        assert_int_equal(pod_count_news(&pod, "Unhealthy", CASES[i].failed), 3);
-        assert_int_equal(pod_count_news(&pod, "Killing", CASES[i].told), 1);
+        assert_int_equal(pod_count_events(&pod, "Unhealthy", CASES[i].failed), 3);
+        assert_int_equal(pod_count_events(&pod, "Killing", CASES[i].told), 1);
         pod_drop(&pod);
     }
 }
 
 /* A probe has its own grace period. With restart policy Never the container does not restart. */
-void a_failed_probe_ends_for_good(void **state)
+void failed_probe_without_restart_ends_the_container(void **state)
 {
     struct pod pod = pod_make("unwell", "10.244.1.1", "trap '' TERM; " TRAPS_SET SERVE);
     pod_add_kept(&pod);
@@ -108,12 +108,12 @@ void a_failed_probe_ends_for_good(void **state)
     pod.spec.grace_ms = NEVER_MS;
     pod_start(&pod);
     assert_int_equal(pod_finish(&pod)->signal, SIGKILL);
-    assert_int_equal(main_of(&pod)->restarts, 0);
-    assert_int_equal(pod_count_news(&pod, "Killing", "Container main failed liveness probe"), 1);
+    assert_int_equal(main_container(&pod)->restarts, 0);
+    assert_int_equal(pod_count_events(&pod, "Killing", "Container main failed liveness probe"), 1);
     pod_drop(&pod);
 }
 
-void a_probe_that_hangs_has_failed(void **state)
+void probe_timeout_is_a_failure(void **state)
 {
     struct pod pod = pod_make("hanging", "10.244.1.1", "exec sleep 1000");
     probe_by_script(&pod, PROBE_LIVENESS, 1, "exec sleep 1000");
@@ -121,16 +121,16 @@ void a_probe_that_hangs_has_failed(void **state)
     pod.spec.grace_ms = NEVER_MS;
     pod_start(&pod);
     assert_int_equal(pod_finish(&pod)->signal, SIGTERM);
-    assert_int_equal(pod_count_news(&pod, "Unhealthy",
-                                    "Liveness probe failed: command timed out: \"/bin/sh -c exec "
-                                    "sleep 1000\" timed out after 0s"),
+    assert_int_equal(pod_count_events(&pod, "Unhealthy",
+                                      "Liveness probe failed: command timed out: \"/bin/sh -c exec "
+                                      "sleep 1000\" timed out after 0s"),
                      1);
     pod_drop(&pod);
 }
 
 static bool is_running(const struct pod *pod)
 {
-    return main_of(pod) && main_of(pod)->phase == CONTAINER_RUNNING;
+    return main_container(pod) && main_container(pod)->phase == CONTAINER_RUNNING;
 }
 
 /* Returns a process that the container's program has started, or 0 if there is none yet. */
@@ -148,7 +148,7 @@ static pid_t find_grandchild(pid_t init)
 }
 
 /* Traces the process, so that it stays a zombie until we detach. */
-static void trace(struct pod *pod, pid_t pid)
+static void trace_process(struct pod *pod, pid_t pid)
 {
     if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) == 0)
         return;
@@ -158,7 +158,7 @@ static void trace(struct pod *pod, pid_t pid)
 
 /* Starts a pod whose program waits, and ends with 0 when it may go on. It restarts if it fails. Its
  * liveness probe fails it at the first failure. */
-static struct pod start_held(const char *script, const char *probe)
+static struct pod start_waiting_pod(const char *script, const char *probe)
 {
     struct pod pod = pod_make("done", "10.244.1.1", script);
     pod_add_kept(&pod);
@@ -171,36 +171,37 @@ static struct pod start_held(const char *script, const char *probe)
     return pod;
 }
 
-static void let_go(const struct pod *pod)
+static void release_program(const struct pod *pod)
 {
     close(open(pod_kept_path(pod, "go"), O_WRONLY | O_CLOEXEC));
 }
 
-/* A container that has exited is not failed by a probe that runs or starts while the kernel takes
- * the sandbox apart. That takes until its slowest process is gone; here a traced one. */
-void an_end_fails_no_probe(void **state)
+/* A container that has exited is not failed by a probe that runs or starts while the kernel removes
+ * the sandbox. The removal takes until the slowest process is gone, which is a traced process here.
+ */
+void probe_does_not_fail_an_exited_container(void **state)
 {
-    struct pod pod = start_held("sleep 1000 & read go </v/go; exit 0", "touch /v/tried");
+    struct pod pod = start_waiting_pod("sleep 1000 & read go </v/go; exit 0", "touch /v/tried");
     pod_await_kept(&pod, "tried", "");
     pid_t slow;
-    while (!(slow = find_grandchild((pid_t)main_of(&pod)->pid)))
+    while (!(slow = find_grandchild((pid_t)main_container(&pod)->pid)))
         poll(NULL, 0, AT_ONCE_MS);
-    trace(&pod, slow);
-    let_go(&pod);
+    trace_process(&pod, slow);
+    release_program(&pod);
     siginfo_t end;
     assert_int_equal(waitid(P_PID, (id_t)slow, &end, WEXITED | WNOWAIT), 0);
     poll(NULL, 0, 20 * AT_ONCE_MS); /* time for several tries */
-    assert_int_equal(pod_count_news(&pod, "Unhealthy", NULL), 0);
+    assert_int_equal(pod_count_events(&pod, "Unhealthy", NULL), 0);
     assert_int_equal(waitpid(slow, NULL, 0), slow);
     assert_int_equal(pod_finish(&pod)->exit_code, 0);
-    assert_int_equal(main_of(&pod)->restarts, 0);
-    assert_int_equal(pod_count_news(&pod, "Unhealthy", NULL), 0);
+    assert_int_equal(main_container(&pod)->restarts, 0);
+    assert_int_equal(pod_count_events(&pod, "Unhealthy", NULL), 0);
     pod_drop(&pod);
 }
 
-static bool is_condemned(const struct pod *pod)
+static bool is_being_killed(const struct pod *pod)
 {
-    return pod_count_news(pod, "Killing", NULL) > 0;
+    return pod_count_events(pod, "Killing", NULL) > 0;
 }
 
 /* Whether the container's program has ended, and its first process has not reaped it yet. */
@@ -216,25 +217,26 @@ static bool has_dead_child(pid_t init)
 
 /* A probe finds that the program is gone before the first process has reported its end. The first
  * process is traced, so that it stands still. */
-void what_was_done_is_not_condemned(void **state)
+void container_that_exited_before_sigterm_succeeds(void **state)
 {
-    struct pod pod = start_held("touch /v/alive /v/begun; read go </v/go; rm /v/alive; exit 0",
-                                "! test -e /v/begun || test -e /v/alive");
-    pid_t init = (pid_t)main_of(&pod)->pid;
-    trace(&pod, init);
+    struct pod pod =
+        start_waiting_pod("touch /v/alive /v/begun; read go </v/go; rm /v/alive; exit 0",
+                          "! test -e /v/begun || test -e /v/alive");
+    pid_t init = (pid_t)main_container(&pod)->pid;
+    trace_process(&pod, init);
     assert_int_equal(ptrace(PTRACE_INTERRUPT, init, NULL, NULL), 0);
     assert_int_equal(waitpid(init, NULL, __WALL), init);
-    let_go(&pod);
-    pod_await(&pod, is_condemned);
+    release_program(&pod);
+    pod_await(&pod, is_being_killed);
     while (!has_dead_child(init))
         poll(NULL, 0, AT_ONCE_MS);
     assert_int_equal(ptrace(PTRACE_DETACH, init, NULL, NULL), 0);
     assert_int_equal(pod_finish(&pod)->exit_code, 0);
-    assert_int_equal(main_of(&pod)->restarts, 0);
+    assert_int_equal(main_container(&pod)->restarts, 0);
     pod_drop(&pod);
 }
 
-void startup_holds_the_others_back(void **state)
+void startup_probe_delays_the_other_probes(void **state)
 {
     struct pod pod = pod_make("slow", "10.244.1.1", SERVE);
     pod_add_kept(&pod);
@@ -243,43 +245,43 @@ void startup_holds_the_others_back(void **state)
     probe_by_script(&pod, PROBE_READINESS, 1, "touch /v/asked");
     pod_start(&pod);
     pod_await_kept(&pod, "tries", "\n\n\n");
-    assert_false(main_of(&pod)->started);
-    assert_false(main_of(&pod)->ready);
+    assert_false(main_container(&pod)->started);
+    assert_false(main_container(&pod)->ready);
     assert_string_equal(pod_kept(&pod, "asked"), "nothing");
     pod_keep(&pod, "go");
     pod_await(&pod, is_ready);
-    assert_true(main_of(&pod)->started);
+    assert_true(main_container(&pod)->started);
     /* The startup probe has succeeded, and does not run again. */
     pod_await_kept(&pod, "asked", "");
     size_t tries = strlen(pod_kept(&pod, "tries"));
     node_pod_end(pod.directory, pod.spec.plain, 0, NULL);
     assert_int_equal(strlen(pod_kept(&pod, "tries")), tries);
-    assert_int_equal(main_of(&pod)->restarts, 0);
+    assert_int_equal(main_container(&pod)->restarts, 0);
     pod_drop(&pod);
 }
 
-void readiness_comes_and_goes(void **state)
+void readiness_follows_the_probe(void **state)
 {
     struct pod pod = pod_make("moody", "10.244.1.1", SERVE);
     pod_add_kept(&pod);
     probe_by_script(&pod, PROBE_READINESS, 2, "echo >>/v/tries; test -e /v/ready");
     pod_start(&pod);
     pod_await_kept(&pod, "tries", "\n\n\n");
-    assert_true(main_of(&pod)->started);
-    assert_false(main_of(&pod)->ready);
+    assert_true(main_container(&pod)->started);
+    assert_false(main_container(&pod)->ready);
     char *mark = pod_keep(&pod, "ready");
     pod_await(&pod, is_ready);
     assert_int_equal(unlink(mark), 0);
     pod_await(&pod, is_unready);
-    assert_int_equal(main_of(&pod)->phase, CONTAINER_RUNNING);
-    assert_int_equal(main_of(&pod)->restarts, 0);
+    assert_int_equal(main_container(&pod)->phase, CONTAINER_RUNNING);
+    assert_int_equal(main_container(&pod)->restarts, 0);
     node_pod_end(pod.directory, pod.spec.plain, 0, NULL);
     pod_drop(&pod);
 }
 
 /* A TCP probe succeeds if it can connect. An HTTP probe depends on the status of the response. A
  * hook needs only a response. */
-void probes_and_hooks_over_the_network(void **state)
+void probes_and_hooks_use_tcp_and_http(void **state)
 {
     struct pod pod = pod_make("server", "10.244.1.1",
                               "exec python3 -c 'from http.server import *\n"
@@ -302,26 +304,26 @@ void probes_and_hooks_over_the_network(void **state)
     pod_start(&pod);
     assert_int_equal(pod_finish(&pod)->signal, SIGTERM);
     assert_string_equal(pod_kept(&pod, "asked"), "/probe\n/hook\n");
-    assert_int_equal(pod_count_news(&pod, "Unhealthy",
-                                    "Liveness probe failed: HTTP probe failed with statuscode: "
-                                    "500"),
+    assert_int_equal(pod_count_events(&pod, "Unhealthy",
+                                      "Liveness probe failed: HTTP probe failed with statuscode: "
+                                      "500"),
                      1);
-    assert_int_equal(pod_count_news(&pod, "FailedPreStopHook", NULL), 0);
+    assert_int_equal(pod_count_events(&pod, "FailedPreStopHook", NULL), 0);
     pod_drop(&pod);
 }
 
 /* The next container starts after the hook of the container before it. */
-void others_wait_for_a_hook(void **state)
+void next_container_waits_for_the_post_start_hook(void **state)
 {
     struct pod pod = pod_make("hooked", "10.244.1.1", "exec sleep 1000");
     pod_add_kept(&pod);
     pod_add_container(&pod, "second", "touch /v/second");
-    run_script(&pod, &pod.spec.containers[0].life.post_start,
+    set_script(&pod, &pod.spec.containers[0].life.post_start,
                "touch /v/hooked; until test -e /v/go; do sleep 0.01; done");
     pod.spec.containers[1].life = (struct pod_life){0};
     pod_start(&pod);
     pod_await_kept(&pod, "hooked", "");
-    assert_int_equal(main_of(&pod)->phase, CONTAINER_WAITING);
+    assert_int_equal(main_container(&pod)->phase, CONTAINER_WAITING);
     assert_int_equal(pod_state_find(pod_state_now(&pod), "second")->pid, 0);
     assert_string_equal(pod_kept(&pod, "second"), "nothing");
     pod_keep(&pod, "go");
@@ -331,15 +333,15 @@ void others_wait_for_a_hook(void **state)
     pod_drop(&pod);
 }
 
-void a_failed_hook_ends_its_container(void **state)
+void failed_post_start_hook_ends_the_container(void **state)
 {
     struct pod pod = pod_make("hooked", "10.244.1.1", "exec sleep 1000");
-    run_script(&pod, &pod.main->life.post_start, "exit 1");
+    set_script(&pod, &pod.main->life.post_start, "exit 1");
     pod.spec.grace_ms = NEVER_MS;
     pod_start(&pod);
     assert_int_equal(pod_finish(&pod)->signal, SIGTERM);
-    assert_int_equal(pod_count_news(&pod, "FailedPostStartHook", "PostStartHook failed"), 1);
-    assert_int_equal(pod_count_news(&pod, "Killing", "FailedPostStartHook"), 1);
+    assert_int_equal(pod_count_events(&pod, "FailedPostStartHook", "PostStartHook failed"), 1);
+    assert_int_equal(pod_count_events(&pod, "Killing", "FailedPostStartHook"), 1);
     pod_drop(&pod);
 }
 
@@ -349,26 +351,26 @@ static struct pod end_with_hook(const char *script, int64_t grace_ms)
     struct pod pod =
         pod_make("leaving", "10.244.1.1", "trap 'echo term >>/v/order; exit 0' TERM; " SERVE);
     pod_add_kept(&pod);
-    run_script(&pod, &pod.main->life.pre_stop, script);
+    set_script(&pod, &pod.main->life.pre_stop, script);
     pod_start(&pod);
     pod_wait_for_word(&pod, "up");
     pod_await(&pod, is_ready);
-    pod_tell_to_stop(&pod, &(struct pod_stop){.grace_ms = grace_ms});
+    pod_request_stop(&pod, &(struct pod_stop){.grace_ms = grace_ms});
     pod_finish(&pod);
     return pod;
 }
 
-void a_hook_goes_before_the_end(void **state)
+void pre_stop_hook_runs_before_sigterm(void **state)
 {
     struct pod pod = end_with_hook("echo hook >>/v/order", DEADLINE_MS);
     assert_int_equal(pod_finish(&pod)->exit_code, 0);
     assert_string_equal(pod_kept(&pod, "order"), "hook\nterm\n");
-    assert_int_equal(pod_count_news(&pod, "FailedPreStopHook", NULL), 0);
+    assert_int_equal(pod_count_events(&pod, "FailedPreStopHook", NULL), 0);
     pod_drop(&pod);
 
     pod = end_with_hook("echo hook >>/v/order; exit 1", DEADLINE_MS);
     assert_string_equal(pod_kept(&pod, "order"), "hook\nterm\n");
-    assert_int_equal(pod_count_news(&pod, "FailedPreStopHook", "PreStopHook failed"), 1);
+    assert_int_equal(pod_count_events(&pod, "FailedPreStopHook", "PreStopHook failed"), 1);
     pod_drop(&pod);
 
     /* A hook that takes too long is killed, and its container still gets SIGTERM before SIGKILL. It
@@ -389,13 +391,13 @@ void a_hook_goes_before_the_end(void **state)
     pod_drop(&pod);
 }
 
-void a_hook_may_sleep(void **state)
+void sleep_hook_is_supported(void **state)
 {
     struct pod pod = pod_make("sleeping", "10.244.1.1", "exec sleep 1000");
     pod.main->life.post_start = (struct pod_handler){.kind = HANDLER_SLEEP, .sleep_ms = AT_ONCE_MS};
     pod_start(&pod);
     pod_await(&pod, is_ready);
     node_pod_end(pod.directory, pod.spec.plain, 0, NULL);
-    assert_int_equal(pod_count_news(&pod, "FailedPostStartHook", NULL), 0);
+    assert_int_equal(pod_count_events(&pod, "FailedPostStartHook", NULL), 0);
     pod_drop(&pod);
 }

@@ -37,7 +37,7 @@ static struct pod make_with_sidecar(const char *script)
 
 /* A sidecar runs before the others start until they have ended. Then it ends and does not
  * restart. */
-void sidecars_live_beside_the_others(void **state)
+void sidecars_run_beside_other_containers(void **state)
 {
     struct pod pod = make_with_sidecar("echo work >>/v/order; test -e /v/beside");
     struct pod_life *life = &pod.spec.containers[0].life;
@@ -77,7 +77,7 @@ void sidecars_end_last(void **state)
 }
 
 /* A sidecar does not keep a pod alive whose init container has failed. */
-void a_failed_init_container_ends_the_pod(void **state)
+void failed_init_container_ends_the_pod(void **state)
 {
     struct pod pod = make_with_sidecar("exit 3");
     pod.spec.containers[1].init = true;
@@ -92,31 +92,31 @@ void a_failed_init_container_ends_the_pod(void **state)
     pod_drop(&pod);
 }
 
-static bool is_held_back(const struct pod *pod)
+static bool is_in_backoff(const struct pod *pod)
 {
     const struct container_state *main = state_of(pod, "main");
     return main && str_eq(main->reason, "CrashLoopBackOff");
 }
 
-void who_fails_again_waits(void **state)
+void second_failure_causes_backoff(void **state)
 {
     struct pod pod = pod_make("crashing", "10.244.1.1", "exit 1");
     pod.spec.restart = RESTART_ALWAYS;
     pod_start(&pod);
-    pod_await(&pod, is_held_back);
+    pod_await(&pod, is_in_backoff);
     const struct container_state *main = state_of(&pod, "main");
     assert_int_equal(main->restarts, 2); /* the first restart was at once */
     assert_int_equal(main->next_start_ms - main->last.finished_ms, RESTART_BACKOFF_FIRST_MS);
     assert_string_equal(main->message,
                         "back-off 10s restarting failed container=main pod=crashing");
-    assert_int_equal(pod_count_news(&pod, "BackOff",
-                                    "Back-off restarting failed container main in pod crashing"),
+    assert_int_equal(pod_count_events(&pod, "BackOff",
+                                      "Back-off restarting failed container main in pod crashing"),
                      1);
     node_pod_end(pod.directory, pod.spec.plain, 0, NULL);
     pod_drop(&pod);
 }
 
-static bool is_over_time(const struct pod *pod)
+static bool is_past_its_deadline(const struct pod *pod)
 {
     return str_eq(pod_state_now(pod)->reason, "DeadlineExceeded");
 }
@@ -133,12 +133,12 @@ static struct pod start_overdue(void)
     int pidfd = pod_find_supervisor(&pod);
     assert_int_equal(pod_deadline_store(pod.directory, moment_wall_ms(), NULL), 0);
     pidfd_send_signal(pidfd, SIGHUP, NULL, 0);
-    pod_await(&pod, is_over_time);
+    pod_await(&pod, is_past_its_deadline);
     close(pidfd);
     return pod;
 }
 
-void what_was_condemned_does_not_come_back(void **state)
+void deadline_survives_a_new_supervisor(void **state)
 {
     /* The next supervisor does not give more time. */
     struct pod pod = start_overdue();
@@ -154,13 +154,13 @@ void what_was_condemned_does_not_come_back(void **state)
     /* A restart of the cluster does not give more time either. A shorter grace period replaces a
      * longer one. */
     pod = start_overdue();
-    pod_tell_to_stop(&pod, &(struct pod_stop){.grace_ms = 1, .pause = true});
+    pod_request_stop(&pod, &(struct pod_stop){.grace_ms = 1, .pause = true});
     assert_int_equal(pod_finish(&pod)->signal, SIGKILL);
-    assert_true(is_over_time(&pod));
+    assert_true(is_past_its_deadline(&pod));
     pod_drop(&pod);
 }
 
-void a_deadline_never_moves_away(void **state)
+void stored_deadline_never_moves_later(void **state)
 {
     struct pod pod = pod_make("hurried", "10.244.1.1", "exec sleep 1000");
     assert_int_equal(pod_deadline_store(pod.directory, moment_wall_ms() + NEVER_MS, NULL), 0);
@@ -168,6 +168,6 @@ void a_deadline_never_moves_away(void **state)
     pod.spec.grace_ms = NEVER_MS;
     pod_start(&pod);
     pod_finish(&pod);
-    assert_true(is_over_time(&pod));
+    assert_true(is_past_its_deadline(&pod));
     pod_drop(&pod);
 }

@@ -9,7 +9,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-static void expect(struct pod *pod, const char *log)
+static void run_and_expect(struct pod *pod, const char *log)
 {
     pod_start(pod);
     const struct container_end *end = pod_finish(pod);
@@ -18,25 +18,25 @@ static void expect(struct pod *pod, const char *log)
     pod_expect_log(pod, log);
 }
 
-void the_working_directory_is_writable(void **state)
+void working_directory_is_writable(void **state)
 {
     static const char SCRIPT[] =
         "pwd; echo words >out; mkdir -p deep/er; echo more >deep/er/file; cat out /deep/er/file\n"
         "printf '#!/bin/sh\\necho ran\\n' >run.sh; chmod 755 run.sh; ./run.sh; stat -c %a /\n";
     struct pod pod = pod_make("workdir", "10.244.1.1", SCRIPT);
-    expect(&pod, "/\nwords\nmore\nran\n755\n");
+    run_and_expect(&pod, "/\nwords\nmore\nran\n755\n");
     assert_true(file_exists(arena_printf(pod.arena, "%s/upper/deep/er/file", pod.main->layer)));
     pod_drop(&pod);
 
     /* A working directory that the machine does not have is created in the container's layer. */
     pod = pod_make("workdir", "10.244.1.1", "pwd; echo words >out; cat /nowhere/on/it/out");
     pod.main->directory = "/nowhere/on/it";
-    expect(&pod, "/nowhere/on/it\nwords\n");
+    run_and_expect(&pod, "/nowhere/on/it\nwords\n");
     pod_drop(&pod);
 
     pod = pod_make("workdir", "10.244.1.1", "echo words >out; cat out; id -u");
     pod.main->user = 1234;
-    expect(&pod, "words\n1234\n");
+    run_and_expect(&pod, "words\n1234\n");
     pod_drop(&pod);
 }
 
@@ -48,20 +48,20 @@ void each_run_has_its_own_files(void **state)
 }
 
 /* If the layer cannot be created, as on a full disk, a program that writes nothing still runs. */
-void a_root_without_room(void **state)
+void program_runs_if_the_layer_cannot_be_created(void **state)
 {
     struct pod pod = pod_make("roomless", "10.244.1.1",
                               "touch x 2>/dev/null && echo BAD; touch /tmp/x && echo runs");
     char *taken = arena_printf(pod.arena, "%s/taken", pod.directory);
     assert_int_equal(file_write_atomic(taken, "", 0, 0600, NULL), 0);
     pod.main->layer = arena_printf(pod.arena, "%s/main", taken);
-    expect(&pod, "runs\n");
+    run_and_expect(&pod, "runs\n");
     pod_drop(&pod);
 }
 
 /* An overlay cannot be the upper layer of another overlay, as when the cluster runs in a container.
  * Only root can make such a layer here. */
-void a_root_on_an_overlay(void **state)
+void root_on_an_overlay_is_writable(void **state)
 {
     if (node_namespaces_are_nested(space))
         skip();

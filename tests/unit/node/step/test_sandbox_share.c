@@ -24,7 +24,7 @@ static const struct container_state *state_of(const struct pod *pod, const char 
 
 /* All containers of the pod share /dev/shm, also after restarts. A volume mounted there takes
  * precedence. */
-void shared_memory_is_the_pods(void **state)
+void containers_share_the_memory_of_the_pod(void **state)
 {
     struct pod pod = pod_make("shm", "10.244.1.1",
                               "until test -e /dev/shm/word; do sleep 0.01; done\n"
@@ -46,7 +46,7 @@ void shared_memory_is_the_pods(void **state)
     pod_drop(&pod);
 }
 
-void the_machines_shared_memory(void **state)
+void host_ipc_shares_the_memory_of_the_machine(void **state)
 {
     char own[64] = "";
     assert_true(readlink("/proc/self/ns/ipc", own, sizeof(own) - 1) > 0);
@@ -70,7 +70,7 @@ void the_machines_shared_memory(void **state)
 /* The containers of root can read each other's files, as in Kubernetes. The containers of an
  * ordinary user cannot, because each has its own user namespace. Neither can see anything through
  * the first process. */
-void containers_see_each_other(void **state)
+void shared_pid_namespace_shows_other_containers(void **state)
 {
     struct pod pod = make_shared(
         "shared",
@@ -91,7 +91,7 @@ void containers_see_each_other(void **state)
 }
 
 /* Adds a directory that both containers see at /run/kept. */
-static void keep(struct pod *pod)
+static void add_kept_directory(struct pod *pod)
 {
     char *kept = arena_printf(pod->arena, "%s/kept", pod->directory);
     file_make_dirs(kept, 0777, NULL);
@@ -101,13 +101,13 @@ static void keep(struct pod *pod)
 
 /* The pipes are closed then, too: the supervisor does not wait for processes that inherited
  * them. */
-void what_a_container_leaves_behind_ends_with_it(void **state)
+void leftover_processes_end_with_their_container(void **state)
 {
     struct pod pod =
         make_shared("leaving", "until pgrep -xf 'sleep 4322' >/dev/null; do sleep 0.01; done\n"
                                "touch /run/kept/seen\n"
                                "while pgrep -xf 'sleep 432[23]' >/dev/null; do sleep 0.01; done");
-    keep(&pod);
+    add_kept_directory(&pod);
     struct pod_container *other =
         pod_add_container(&pod, "other",
                           "setsid sleep 4323 & (setsid sleep 4322 &)\n"
@@ -125,7 +125,7 @@ void shared_containers_restart_alone(void **state)
         make_shared("again", "if test -e /run/kept/ended; then pgrep -xf 'sleep 4324'\n"
                              "touch /run/kept/done; exit 0; fi\n"
                              "touch /run/kept/ended; setsid sleep 4324 & exit 7");
-    keep(&pod);
+    add_kept_directory(&pod);
     pod_add_container(&pod, "other", "until test -e /run/kept/done; do sleep 0.01; done; exit 0");
     pod.spec.restart = RESTART_ON_FAILURE;
     pod_start(&pod);
@@ -138,7 +138,7 @@ void shared_containers_restart_alone(void **state)
     pod_drop(&pod);
 }
 
-void a_killed_supervisor_takes_shared_containers_along(void **state)
+void killed_supervisor_ends_shared_containers(void **state)
 {
     struct pod pod = make_shared("gone", "(setsid sleep 4325 &); echo up; exec sleep 1000");
     pod_start(&pod);
@@ -159,7 +159,7 @@ void a_killed_supervisor_takes_shared_containers_along(void **state)
 /* Without namespaces the supervisor must itself remember which process belongs to which container.
  * Here the hook of one container outlives the other, and nothing in the process shows its
  * container. */
-void commands_of_other_containers_outlive_one(void **state)
+void hook_of_another_container_survives_an_exit(void **state)
 {
     struct pod pod = pod_make("apart", NULL, "");
     char *hook = arena_printf(pod.arena, "%s/hook", pod.directory);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void volumes_lie_where_they_are_mounted(void **state)
+void volumes_are_mounted(void **state)
 {
     struct pod pod = pod_make(
         "volumes", "10.244.1.1",
@@ -57,7 +57,7 @@ void volumes_lie_where_they_are_mounted(void **state)
 
 /* One container writes to the memory volume, the other reads it. It cannot exceed its size, and
  * nothing of it is on the machine's disk. */
-void memory_is_shared_and_limited(void **state)
+void memory_volumes_are_shared_and_limited(void **state)
 {
     struct pod pod = pod_make("memory", "10.244.1.1",
                               "until test -e /m/full; do sleep 0.01; done; stat -f -c %T /m\n"
@@ -79,7 +79,7 @@ void memory_is_shared_and_limited(void **state)
 }
 
 /* Mounts below a read-only volume are read-only, too, unless the manifest overrides it. */
-void read_only_all_the_way_down(void **state)
+void read_only_volumes_include_mounts_below(void **state)
 {
     struct pod pod = pod_make("deep", "10.244.1.1",
                               "for f in deep deep/below top top/below; do\n"
@@ -99,7 +99,7 @@ void read_only_all_the_way_down(void **state)
 
 /* Mounts below such a volume are writable, but a secret there stays hidden. The first run creates
  * the secret, and the second run finds it hidden. */
-void secrets_below_a_read_only_volume(void **state)
+void secrets_below_a_read_only_volume_are_hidden(void **state)
 {
     struct pod pod =
         pod_make("below", "10.244.1.1",
@@ -122,7 +122,7 @@ void secrets_below_a_read_only_volume(void **state)
 
 /* One pod swaps a directory and a link to the machine's root as fast as it can, while others mount
  * this path as a sub path. They must never see the machine's root. */
-static void race(const char *volume)
+static void race_for_sub_path(const char *volume)
 {
     struct pod swapper =
         pod_make("swapper", "10.244.1.9",
@@ -149,7 +149,7 @@ static void race(const char *volume)
 
 /* A missing sub path is created, but never through a link: neither out of the volume, nor within
  * it, where the link may have changed in between. */
-static void nothing_is_made_through_a_link(const char *volume)
+static void expect_no_file_behind_links(const char *volume)
 {
     static const char *const WAYS[] = {"new/../away/made", "away/made", "deep/made", "nowhere"};
     _cleanup_free_ char *outside = mem_printf("%s/outside", scratch);
@@ -171,7 +171,7 @@ static void nothing_is_made_through_a_link(const char *volume)
     }
 }
 
-void sub_paths_stay_inside(void **state)
+void sub_paths_stay_in_the_volume(void **state)
 {
     struct pod pod = pod_make("sub", "10.244.1.1", "cat /inside/file; ls /up");
     _cleanup_free_ char *volume = mem_printf("%s/sub", scratch);
@@ -199,13 +199,13 @@ void sub_paths_stay_inside(void **state)
         assert_string_equal(pod_finish(&pod)->reason, "StartError");
         pod_drop(&pod);
     }
-    nothing_is_made_through_a_link(volume);
-    race(volume);
+    expect_no_file_behind_links(volume);
+    race_for_sub_path(volume);
 }
 
 /* A pod that can write to a directory above a volume can put a link into its path, after the volume
  * was checked, and then restart. */
-void no_link_leads_to_a_volume(void **state)
+void symbolic_links_in_volume_paths_are_rejected(void **state)
 {
     static const char *const PATHS[] = {"link", "link/pods"};
     _cleanup_free_ char *link = mem_printf("%s/link", scratch);
@@ -225,7 +225,7 @@ void no_link_leads_to_a_volume(void **state)
 
 /* The list of secrets is read when a container starts. It also applies to a volume that is reached
  * through a link, and to a part of it. */
-void volumes_cover_listed_secrets(void **state)
+void listed_secrets_in_volumes_are_hidden(void **state)
 {
     struct pod pod =
         pod_make("listed", "10.244.1.1",
@@ -241,7 +241,7 @@ void volumes_cover_listed_secrets(void **state)
     file_write_atomic(secret, "secret", 6, 0644, NULL);
     file_write_atomic(arena_printf(pod.arena, "%s/plain", directory), "plain", 5, 0644, NULL);
     assert_int_equal(symlink("deep", link), 0);
-    /* The list has the file under another path, and a file that is gone. */
+    /* The list has the file under another path, and a file that does not exist. */
     assert_int_equal(
         pod_secrets_add(pod.spec.secrets, arena_printf(pod.arena, "%s/listed", link), &test_err),
         0);
@@ -270,7 +270,7 @@ void volumes_cover_listed_secrets(void **state)
 
 /* If a volume includes the state directory, the directory is shown empty, wherever the volume is
  * mounted. A volume with a path in it shows that path, except for the hidden files below it. */
-void volumes_cover_secrets(void **state)
+void secrets_in_volumes_are_hidden(void **state)
 {
     struct pod pod = pod_make("cover", "10.244.1.1",
                               "test -e /host/seen && echo seen; ls -A /host/state\n"
@@ -299,7 +299,7 @@ void volumes_cover_secrets(void **state)
     pod_drop(&pod);
 }
 
-void groups_and_capabilities(void **state)
+void groups_and_capabilities_are_set(void **state)
 {
     static const char script[] = "id -G; grep CapBnd /proc/self/status; chown 1:1 /tmp 2>/dev/null "
                                  "&& echo BAD; test -e /sys/class/net && cat "
@@ -337,7 +337,7 @@ void groups_and_capabilities(void **state)
     pod_drop(&pod);
 }
 
-void a_read_only_root(void **state)
+void read_only_root_is_not_writable(void **state)
 {
     struct pod pod =
         pod_make("closed", "10.244.1.1",

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* Each line of the script prints BAD if the sandbox leaks. */
-void the_machine_is_read_only_and_hidden(void **state)
+void files_of_the_machine_are_read_only_or_hidden(void **state)
 {
     static const char script[] =
         "no() { if \"$@\" >/dev/null 2>&1; then echo \"BAD: $*\"; fi; }\n"
@@ -166,7 +166,7 @@ static int listen_abstract(const char *name)
     return fd;
 }
 
-void every_way_out_is_closed(void **state)
+void system_calls_cannot_escape_the_sandbox(void **state)
 {
     struct pod pod = pod_make("ways", "10.244.1.1", "");
     char *volume = arena_printf(pod.arena, "%s/ways", scratch);
@@ -192,7 +192,7 @@ void every_way_out_is_closed(void **state)
 /* No file gives its user other privileges or opens a device: neither in the machine's directories,
  * nor in volumes and mounts below them, nor in memory. Mounts that are themselves a device (those
  * of /dev, and /dev/null over hidden files) and the terminals cannot have such files. */
-void no_file_gives_power(void **state)
+void mounts_forbid_setuid_files_and_devices(void **state)
 {
     static const char script[] =
         "while read -r id parent device root place options rest; do\n"

@@ -25,7 +25,7 @@ static const char *advise(struct arena *arena, const char *text, int exit_code)
                : "";
 }
 
-static void what_failed_is_named(void **state)
+static void advice_names_the_cause(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     static const struct {
@@ -88,7 +88,7 @@ static void what_failed_is_named(void **state)
 }
 
 /* The file is below the machine's /tmp, but pods have their own /tmp. */
-static void a_file_below_tmp(void **state)
+static void advice_names_files_below_tmp(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *path = arena_printf(arena, "%s/train.py", directory);
@@ -111,7 +111,7 @@ static void a_file_below_tmp(void **state)
     assert_string_equal(advise(arena, "mkdir: '/x': Read-only file system", 1), "");
 }
 
-static void a_root_that_is_to_be_read_only(void **state)
+static void advice_names_a_read_only_root(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     prepare(arena);
@@ -123,9 +123,10 @@ static void a_root_that_is_to_be_read_only(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_failed_is_named),
-        cmocka_unit_test_setup_teardown(a_file_below_tmp, make_directory, remove_directory),
-        cmocka_unit_test(a_root_that_is_to_be_read_only),
+        cmocka_unit_test(advice_names_the_cause),
+        cmocka_unit_test_setup_teardown(advice_names_files_below_tmp, make_directory,
+                                        remove_directory),
+        cmocka_unit_test(advice_names_a_read_only_root),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

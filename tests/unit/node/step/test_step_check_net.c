@@ -18,7 +18,7 @@ enum { DEADLINE_MS = 60 * 1000 };
 static const char PROBER[] =
     "#!/bin/sh\nread -r request\n[ -e /proc/self/fd/3 ] && printf 'HTTP/1.0 200 OK\\r\\n\\r\\n'\n";
 
-static int listen_somewhere(int64_t *ret_port)
+static int listen_on_loopback(int64_t *ret_port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof(address);
@@ -31,7 +31,7 @@ static int listen_somewhere(int64_t *ret_port)
 }
 
 /* The program finds the connection at a fixed descriptor number. */
-static void the_connection_is_handed_over(void **state)
+static void https_probe_passes_its_connection(void **state)
 {
     _cleanup_free_ char *prober = mem_printf("%s/prober", directory);
     struct err err = ERR_INIT;
@@ -42,7 +42,7 @@ static void the_connection_is_handed_over(void **state)
     const struct pod_spec spec = {.prober = prober};
     const struct container_run run = {.pod = &spec};
     const struct step_check_options options = {.run = &run, .handler = &handler, .agent = "test"};
-    int server = listen_somewhere(&handler.port);
+    int server = listen_on_loopback(&handler.port);
     for (int taken = 0; taken < 3; taken++) {
         pid_t child = fork();
         assert_true(child >= 0);
@@ -65,6 +65,6 @@ static void the_connection_is_handed_over(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_connection_is_handed_over)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(https_probe_passes_its_connection)};
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -69,7 +69,7 @@ static void end_container(void)
     int status;
     pid_t pid;
     kill(run.pid, SIGKILL);
-    do { /* its end waits for the commands in it, which are our children, too */
+    do { /* the container ends after its commands, which are children of this process, too */
         pid = waitpid(-1, &status, 0);
         assert_true(pid > 0);
     } while (pid != run.pid);
@@ -132,7 +132,7 @@ static int teardown(void **context)
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-static void it_lives_in_the_sandbox(void **context)
+static void command_runs_in_the_sandbox(void **context)
 {
     run_shell("echo $WORD; pwd; hostname; cat /proc/1/comm",
               "of the container\n/var\npod\ntrainyard-init\n");
@@ -147,7 +147,7 @@ static void it_lives_in_the_sandbox(void **context)
     assert_int_not_equal(run_shell("echo x > /usr/made 2>/dev/null", NULL).exit_code, 0);
 }
 
-static void it_may_do_what_the_container_may(void **context)
+static void command_has_the_privileges_of_the_container(void **context)
 {
     run_shell("grep -E '^(Cap|NoNew|Uid|Gid|Groups)' /proc/self/status | diff /tmp/own -", "");
     run_shell("readlink /proc/self/ns/user /proc/self/ns/mnt /proc/self/ns/pid /proc/self/ns/net "
@@ -157,7 +157,7 @@ static void it_may_do_what_the_container_may(void **context)
               "");
 }
 
-static void its_end_is_told(void **context)
+static void exit_codes_and_signals_are_reported(void **context)
 {
     assert_int_equal(run_shell("exit 7", "").exit_code, 7);
     struct step_exec_end end = run_shell("kill -TERM $$", "");
@@ -166,7 +166,7 @@ static void its_end_is_told(void **context)
     assert_string_equal(end.message, "");
 }
 
-static void what_cannot_run_says_why(void **context)
+static void unusable_programs_are_reported(void **context)
 {
     struct step_exec_end end = run_captured((const char *const[]){"no-such-program", NULL}, "");
     assert_int_equal(end.exit_code, STEP_EXEC_NOT_FOUND);
@@ -190,7 +190,7 @@ static void what_cannot_run_says_why(void **context)
                         "cannot change to working directory '/nowhere': No such file or directory");
 }
 
-static void output_is_kept_within_bounds(void **context)
+static void captured_output_is_limited(void **context)
 {
     struct step_exec exec = STEP_EXEC_INIT;
     const struct step_exec_options options = {
@@ -203,14 +203,14 @@ static void output_is_kept_within_bounds(void **context)
     step_exec_release(&exec);
 }
 
-static void what_is_left_behind_is_not_waited_for(void **context)
+static void background_processes_are_not_waited_for(void **context)
 {
     assert_int_equal(run_shell("sleep 1001 & echo done", "done\n").exit_code, 0);
-    /* The command goes on as a process of the container. */
+    /* The background process still runs in the container. */
     run_shell("until [ $(pgrep -xc sleep) = 2 ]; do :; done", "");
 }
 
-static void pipes_are_passed_on(void **context)
+static void command_uses_the_given_pipes(void **context)
 {
     int in[2], out[2], errors[2];
     assert_int_equal(pipe(in) | pipe(out) | pipe(errors), 0);
@@ -239,7 +239,7 @@ static void pipes_are_passed_on(void **context)
 }
 
 /* Reads the terminal until `word` has arrived. */
-static void expect(int master, const char *word)
+static void expect_output(int master, const char *word)
 {
     static char seen[KEPT];
     size_t used = 0;
@@ -253,7 +253,7 @@ static void expect(int master, const char *word)
     } while (!strstr(seen, word));
 }
 
-static void a_terminal_is_the_sandboxs_own(void **context)
+static void terminal_is_in_the_sandbox(void **context)
 {
     struct step_exec exec = STEP_EXEC_INIT;
     const struct step_exec_options options = {
@@ -275,9 +275,9 @@ static void a_terminal_is_the_sandboxs_own(void **context)
     const struct winsize size = {.ws_row = 33, .ws_col = 77};
     assert_int_equal(ioctl(master, TIOCSWINSZ, &size), 0);
     assert_int_equal(write(master, "\n", 1), 1);
-    expect(master, "/dev/pts/0\r\n33 77\r\nxterm\r\n");
+    expect_output(master, "/dev/pts/0\r\n33 77\r\nxterm\r\n");
     assert_int_equal(write(master, "x\n", 2), 2);
-    expect(master, "x\r\nx\r\n"); /* the echo of the terminal, then the output of cat */
+    expect_output(master, "x\r\nx\r\n"); /* the echo of the terminal, then the output of cat */
     assert_int_equal(write(master, "\003", 1),
                      1); /* Ctrl-C goes to the foreground: cat and its shell */
     struct step_exec_end end = await_end(&exec);
@@ -286,7 +286,7 @@ static void a_terminal_is_the_sandboxs_own(void **context)
     step_exec_release(&exec);
 }
 
-static void a_closed_terminal_ends_its_session(void **context)
+static void closed_terminal_ends_the_session(void **context)
 {
     struct step_exec exec = STEP_EXEC_INIT;
     const struct step_exec_options options = {
@@ -302,7 +302,7 @@ static void a_closed_terminal_ends_its_session(void **context)
     step_exec_release(&exec);
 }
 
-static void it_ends_with_the_container(void **context)
+static void command_ends_with_the_container(void **context)
 {
     struct step_exec exec = STEP_EXEC_INIT;
     const struct step_exec_options options = {
@@ -320,7 +320,7 @@ static void it_ends_with_the_container(void **context)
     run_shell("cat /proc/1/comm", "trainyard-init\n");
 }
 
-static void it_can_be_ended_before_its_time(void **context)
+static void command_can_be_killed_early(void **context)
 {
     struct step_exec exec = STEP_EXEC_INIT;
     const struct step_exec_options options = {
@@ -332,7 +332,7 @@ static void it_can_be_ended_before_its_time(void **context)
     step_exec_release(&exec);
 }
 
-static void as_a_user(void **context)
+static void command_runs_as_the_user_of_the_container(void **context)
 {
     end_container();
     spec.containers[0].user = spec.containers[0].group = 1234;
@@ -359,7 +359,7 @@ static int remove_groups(void **context)
 }
 
 /* The command counts as a process of the container, and has the container's limits. */
-static void it_is_in_the_containers_groups(void **context)
+static void command_is_in_the_control_groups(void **context)
 {
     groups = cgroup_base_open(state_directory(), !spec.nested);
     if (groups->trees.count == 0)
@@ -390,7 +390,7 @@ static void it_is_in_the_containers_groups(void **context)
     step_exec_release(&exec);
 }
 
-/* ---- a caller who leaves --------------------------------------------------------------------- */
+/* ---- a client that disconnects --------------------------------------------------------------- */
 
 /* Starts a command through the supervisor's socket, and waits until it has printed "up
  * ". */
@@ -409,7 +409,7 @@ static int call_command(struct step_server *server, const char *script, int *ret
     assert_int_equal(fd_message_send(fd, request, strlen(request), &out[1], 1, NULL), 0);
     close(out[1]);
     step_server_serve(server, NOW_MS);
-    expect(out[0], "up\n");
+    expect_output(out[0], "up\n");
     *ret_output = out[0];
     return fd;
 }
@@ -429,7 +429,7 @@ static int await_command(struct step_server *server)
     return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-static void a_command_goes_with_its_caller(void **context)
+static void disconnected_client_ends_its_command(void **context)
 {
     struct step_server server;
     int output, fd = call_command(&server, "echo up; sleep 1006; true", &output);
@@ -446,7 +446,7 @@ static void a_command_goes_with_its_caller(void **context)
     close(output);
 }
 
-static void who_does_not_listen_is_killed(void **context)
+static void command_that_ignores_sighup_is_killed(void **context)
 {
     struct step_server server;
     int output,
@@ -454,7 +454,7 @@ static void who_does_not_listen_is_killed(void **context)
                           &output);
     close(fd);
     step_server_serve(&server, NOW_MS);
-    expect(output, "heard\n");
+    expect_output(output, "heard\n");
     int64_t wake = step_server_wake(&server);
     assert_true(wake > NOW_MS && wake < INT64_MAX);
     step_server_serve(&server, wake - 1); /* its time is not over yet */
@@ -465,10 +465,10 @@ static void who_does_not_listen_is_killed(void **context)
     close(output);
 }
 
-/* ---- the beginning --------------------------------------------------------------------------- */
+/* ---- setup ----------------------------------------------------------------------------------- */
 
 /* Copies the program, because an ordinary user may not be able to read the build directory. */
-static int become_ordinary(void)
+static int become_ordinary_user(void)
 {
     _cleanup_buf_ struct buf program;
     buf_init(&program, 64 * 1024 * 1024);
@@ -483,7 +483,7 @@ static int become_ordinary(void)
     return 0;
 }
 
-static int enter_space(struct err *err)
+static int enter_namespaces(struct err *err)
 {
     static const char *const names[] = {"node", NULL};
     const char *const directories[] = {"logs", "messages", "root", "shm", "state"};
@@ -517,21 +517,21 @@ static int run_inside(const char *directory, bool nested)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        TEST(it_lives_in_the_sandbox),
-        TEST(it_may_do_what_the_container_may),
-        TEST(its_end_is_told),
-        TEST(what_cannot_run_says_why),
-        TEST(output_is_kept_within_bounds),
-        TEST(what_is_left_behind_is_not_waited_for),
-        TEST(pipes_are_passed_on),
-        TEST(a_terminal_is_the_sandboxs_own),
-        TEST(a_closed_terminal_ends_its_session),
-        TEST(it_ends_with_the_container),
-        TEST(it_can_be_ended_before_its_time),
-        TEST(as_a_user),
-        TEST(a_command_goes_with_its_caller),
-        TEST(who_does_not_listen_is_killed),
-        cmocka_unit_test_setup_teardown(it_is_in_the_containers_groups, setup, remove_groups),
+        TEST(command_runs_in_the_sandbox),
+        TEST(command_has_the_privileges_of_the_container),
+        TEST(exit_codes_and_signals_are_reported),
+        TEST(unusable_programs_are_reported),
+        TEST(captured_output_is_limited),
+        TEST(background_processes_are_not_waited_for),
+        TEST(command_uses_the_given_pipes),
+        TEST(terminal_is_in_the_sandbox),
+        TEST(closed_terminal_ends_the_session),
+        TEST(command_ends_with_the_container),
+        TEST(command_can_be_killed_early),
+        TEST(command_runs_as_the_user_of_the_container),
+        TEST(disconnected_client_ends_its_command),
+        TEST(command_that_ignores_sighup_is_killed),
+        cmocka_unit_test_setup_teardown(command_is_in_the_control_groups, setup, remove_groups),
 #undef TEST
     };
     struct err err = ERR_INIT;
@@ -541,12 +541,12 @@ static int run_inside(const char *directory, bool nested)
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
-static void go_inside(bool ordinary)
+static void execute_inside(bool ordinary)
 {
     struct err err = ERR_INIT;
-    if (ordinary && become_ordinary() < 0)
+    if (ordinary && become_ordinary_user() < 0)
         fprintf(stderr, "cannot become an ordinary user\n");
-    else if (enter_space(&err) < 0)
+    else if (enter_namespaces(&err) < 0)
         fprintf(stderr, "%s\n", err.message);
     else
         execl("/proc/self/exe", "test_step_exec", "inside", scratch, ordinary ? "nested" : NULL,
@@ -564,7 +564,7 @@ int main(int argc, char **argv)
     signal(SIGINT, SIG_IGN); /* as if started in the background of a shell */
     pid_t pid = fork(); /* a child, since a process cannot leave the namespaces that it enters */
     if (pid == 0)
-        go_inside(argc > 2);
+        execute_inside(argc > 2);
     int status;
     waitpid(pid, &status, 0);
     struct err err = ERR_INIT;

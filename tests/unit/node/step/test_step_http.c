@@ -12,7 +12,7 @@ static struct step_url url_of(const char *host, int port, const char *path)
     return url;
 }
 
-static void requests(void **state)
+static void requests_are_written(void **state)
 {
     static const char *headers[] = {"X-Word: said", "Host: own.example", "accept: ", NULL};
     struct pod_strings none = {0}, own = {.items = headers, .count = 3};
@@ -32,7 +32,7 @@ static void requests(void **state)
     assert_true(step_url_of(&handler, &url, NULL) < 0); /* a blank would end the path */
 }
 
-static void answers(void **state)
+static void responses_are_parsed(void **state)
 {
     static const struct {
         const char *text;
@@ -59,7 +59,7 @@ static void answers(void **state)
     }
 }
 
-static void redirects(void **state)
+static void redirects_are_resolved(void **state)
 {
     static const struct {
         const char *location, *leads_to;
@@ -89,7 +89,7 @@ static void redirects(void **state)
     }
 }
 
-static void grpc_answers(void **state)
+static void grpc_responses_are_parsed(void **state)
 {
     /* A settings frame, headers, a message, trailers. */
     static const char serving[] = "\0\0\0\4\0\0\0\0\0"
@@ -119,10 +119,10 @@ static void grpc_answers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(requests),
-        cmocka_unit_test(answers),
-        cmocka_unit_test(redirects),
-        cmocka_unit_test(grpc_answers),
+        cmocka_unit_test(requests_are_written),
+        cmocka_unit_test(responses_are_parsed),
+        cmocka_unit_test(redirects_are_resolved),
+        cmocka_unit_test(grpc_responses_are_parsed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void a_life_runs_and_ends(void **state)
+static void container_runs_and_ends(void **state)
 {
     set_up();
     start_process();
@@ -67,7 +67,7 @@ static void a_life_runs_and_ends(void **state)
 }
 
 /* A forced end sends no SIGTERM, but SIGKILL at once. */
-static void a_life_ends_by_force(void **state)
+static void container_is_ended_by_force(void **state)
 {
     int64_t wake = INT64_MAX;
     set_up();
@@ -92,7 +92,7 @@ static void a_life_ends_by_force(void **state)
 }
 
 /* A container may be stopped while its sandbox is still being created. */
-static void a_life_ends_before_it_begins(void **state)
+static void container_ends_before_it_is_running(void **state)
 {
     set_up();
     start_process();
@@ -105,13 +105,13 @@ static void a_life_ends_before_it_begins(void **state)
     assert_int_equal(life.machine.state, LIFE_NONE);
 }
 
-static void begin_without_a_process(void)
+static void run_without_a_process(void)
 {
     set_up();
     life_begin(&life, 0);
 }
 
-static void begin_twice(void)
+static void run_twice(void)
 {
     set_up();
     run.pid = getpid();
@@ -119,38 +119,38 @@ static void begin_twice(void)
     life_begin(&life, 0);
 }
 
-static void end_without_a_cause(void)
+static void wait_without_a_stop_request(void)
 {
     set_up();
     run.pid = getpid();
     state_machine_move(&life.machine, LIFE_WAITING);
 }
 
-static void hook_without_a_check(void)
+static void hook_without_a_handler(void)
 {
     set_up();
     run.pid = getpid();
     state_machine_move(&life.machine, LIFE_POST_START);
 }
 
-static void forbidden_moves_abort(void **state)
+static void forbidden_transitions_abort(void **state)
 {
-    expect_panic(begin_without_a_process,
+    expect_panic(run_without_a_process,
                  "container: moved from 'none' to 'running', where the container has no process");
-    expect_panic(begin_twice, "container: may not move from 'running' to 'running'");
-    expect_panic(end_without_a_cause,
+    expect_panic(run_twice, "container: may not move from 'running' to 'running'");
+    expect_panic(wait_without_a_stop_request,
                  "container: moved from 'none' to 'waiting', where the end has no cause");
-    expect_panic(hook_without_a_check,
+    expect_panic(hook_without_a_handler,
                  "container: moved from 'none' to 'post-start', where no hook runs");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_life_runs_and_ends, tear_down),
-        cmocka_unit_test_teardown(a_life_ends_by_force, tear_down),
-        cmocka_unit_test_teardown(a_life_ends_before_it_begins, tear_down),
-        cmocka_unit_test_teardown(forbidden_moves_abort, tear_down),
+        cmocka_unit_test_teardown(container_runs_and_ends, tear_down),
+        cmocka_unit_test_teardown(container_is_ended_by_force, tear_down),
+        cmocka_unit_test_teardown(container_ends_before_it_is_running, tear_down),
+        cmocka_unit_test_teardown(forbidden_transitions_abort, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

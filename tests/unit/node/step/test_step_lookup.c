@@ -39,7 +39,7 @@ static void put_record(struct dns_text_message *answer, unsigned type, unsigned 
 }
 
 /* Begins an answer with a copy of the question. */
-static struct dns_text_message *begin(const struct dns_text_message *question)
+static struct dns_text_message *begin_answer(const struct dns_text_message *question)
 {
     static struct dns_text_message answer;
     answer = *question;
@@ -47,11 +47,11 @@ static struct dns_text_message *begin(const struct dns_text_message *question)
     return &answer;
 }
 
-static void answer(int fd, const struct sockaddr_in *who, const struct dns_text_message *question,
-                   const char *name)
+static void send_answer(int fd, const struct sockaddr_in *who,
+                        const struct dns_text_message *question, const char *name)
 {
     static const uint8_t RIGHT[] = {10, 1, 2, 3}, WRONG[] = {6, 6, 6, 6};
-    struct dns_text_message *out = begin(question);
+    struct dns_text_message *out = begin_answer(question);
 #define SEND() sendto(fd, out->bytes, out->size, 0, (const struct sockaddr *)who, sizeof(*who))
     if (str_has_prefix(name, "known")) {
         put_record(out, DNS_A, 1, RIGHT, 4);
@@ -80,7 +80,7 @@ static void answer(int fd, const struct sockaddr_in *who, const struct dns_text_
         SEND();
         out->size = 5;
         SEND();
-        out = begin(question);
+        out = begin_answer(question);
         put_record(out, DNS_A, 1, RIGHT, 4);
     } else {
         out->bytes[3] |= DNS_NXDOMAIN;
@@ -89,8 +89,8 @@ static void answer(int fd, const struct sockaddr_in *who, const struct dns_text_
 #undef SEND
 }
 
-static void serve(int fd, int told) __attribute__((noreturn));
-static void serve(int fd, int told)
+static void run_server(int fd, int told) __attribute__((noreturn));
+static void run_server(int fd, int told)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (;;) {
@@ -105,11 +105,11 @@ static void serve(int fd, int told)
         if (!dns_query_read(question.bytes, question.size, &query, &rcode) || query.type != DNS_A)
             _exit(1);
         dprintf(told, "%s\n", query.name);
-        answer(fd, &who, &question, query.name);
+        send_answer(fd, &who, &question, query.name);
     }
 }
 
-/* ---- who asks -------------------------------------------------------------------------------- */
+/* ---- the client ------------------------------------------------------------------------------ */
 
 /* The timeout is long, because the machine may be slow. */
 #define SERVER "nameserver 127.0.0.1\noptions timeout:30\n"
@@ -129,7 +129,7 @@ static char *look_up(const char *resolv_conf, const char *name)
     return text;
 }
 
-static void what_is_asked(void **state)
+static void search_domains_are_asked_in_order(void **state)
 {
     static const char SEARCH[] = SERVER "search one.local  two.local\toptions\n";
     assert_string_equal(look_up(SERVER, "known"), "10.1.2.3:known ");
@@ -144,7 +144,7 @@ static void what_is_asked(void **state)
                         "none:a.b.c.d.e.f a.b.c.d.e.f.one.local ");
 }
 
-static void what_is_no_name(void **state)
+static void invalid_names_are_not_asked(void **state)
 {
     char label[65], name[300] = "";
     memset(label, 'a', sizeof(label) - 1);
@@ -163,7 +163,7 @@ static void what_is_no_name(void **state)
     assert_string_equal(look_up(SERVER, name), "none:");
 }
 
-static void what_is_said(void **state)
+static void only_valid_answers_are_accepted(void **state)
 {
     assert_string_equal(look_up(SERVER, "alias"), "10.1.2.3:alias ");
     assert_string_equal(look_up(SERVER, "error"), "none:error ");
@@ -172,9 +172,9 @@ static void what_is_said(void **state)
     assert_string_equal(look_up(SERVER, "forged"), "10.1.2.3:forged ");
 }
 
-static void the_next_is_asked(void **state)
+static void next_server_is_asked(void **state)
 {
-    /* No process listens at the first two. */
+    /* No process listens on the first two addresses. */
     assert_string_equal(look_up("nameserver 127.0.0.8\nnameserver 127.0.0.9\n" SERVER, "known"),
                         "10.1.2.3:known ");
     struct in_addr address;
@@ -182,7 +182,7 @@ static void the_next_is_asked(void **state)
 }
 
 /* Makes a network namespace with only a loopback, and starts a name server there. */
-static int prepare(pid_t *ret_server)
+static int start_name_server(pid_t *ret_server)
 {
     const struct sockaddr_in here = {.sin_family = AF_INET,
                                      .sin_port = htons(RESOLVERS_PORT),
@@ -195,7 +195,7 @@ static int prepare(pid_t *ret_server)
         pipe2(told, O_CLOEXEC | O_NONBLOCK) < 0 || (*ret_server = fork()) < 0)
         return 1;
     if (*ret_server == 0)
-        serve(fd, told[1]);
+        run_server(fd, told[1]);
     close(fd);
     close(told[1]);
     asked_fd = told[0];
@@ -206,13 +206,13 @@ int main(void)
 {
     struct arena *arena = arena_new();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_asked),
-        cmocka_unit_test_prestate(what_is_no_name, arena),
-        cmocka_unit_test(what_is_said),
-        cmocka_unit_test(the_next_is_asked),
+        cmocka_unit_test(search_domains_are_asked_in_order),
+        cmocka_unit_test_prestate(invalid_names_are_not_asked, arena),
+        cmocka_unit_test(only_valid_answers_are_accepted),
+        cmocka_unit_test(next_server_is_asked),
     };
     pid_t server;
-    int result = prepare(&server);
+    int result = start_name_server(&server);
     if (result == 0) {
         result = cmocka_run_group_tests(tests, NULL, NULL);
         kill(server, SIGKILL);

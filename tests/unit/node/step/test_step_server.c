@@ -49,7 +49,7 @@ static int teardown(void **context)
     return 0;
 }
 
-/* ---- a caller -------------------------------------------------------------------------------- */
+/* ---- a client -------------------------------------------------------------------------------- */
 
 static int make_socket(void)
 {
@@ -58,17 +58,17 @@ static int make_socket(void)
     return fd;
 }
 
-static void dial(int fd)
+static void connect_socket(int fd)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof(address.sun_path), "%s/" POD_SOCKET, directory);
     assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 }
 
-static int call(void)
+static int connect_to_server(void)
 {
     int fd = make_socket();
-    dial(fd);
+    connect_socket(fd);
     return fd;
 }
 
@@ -78,9 +78,9 @@ static void send_text(int fd, const char *text, int line)
 }
 
 /* Makes a call and lets the server handle its request. `line` is sent with it and closed here. */
-static int ask(const char *text, int line)
+static int send_request(const char *text, int line)
 {
-    int fd = call();
+    int fd = connect_to_server();
     send_text(fd, text, line);
     if (line >= 0)
         close(line);
@@ -88,7 +88,7 @@ static int ask(const char *text, int line)
     return fd;
 }
 
-static bool hears(int fd, struct pod_answer *ret, int *ret_fd)
+static bool receive_answer(int fd, struct pod_answer *ret, int *ret_fd)
 {
     char text[POD_ANSWER_MAX + 1];
     int fds[FD_MESSAGE_FDS_MAX];
@@ -104,21 +104,21 @@ static bool hears(int fd, struct pod_answer *ret, int *ret_fd)
     return true;
 }
 
-static void expect_end(int fd)
+static void expect_closed(int fd)
 {
     char byte;
     assert_int_equal(recv(fd, &byte, 1, MSG_DONTWAIT), 0);
     close(fd);
 }
 
-static void expect_refusal(const char *request, int line, const char *words)
+static void expect_rejection(const char *request, int line, const char *words)
 {
     struct pod_answer answer;
-    int fd = ask(request, line);
-    assert_true(hears(fd, &answer, NULL));
+    int fd = send_request(request, line);
+    assert_true(receive_answer(fd, &answer, NULL));
     assert_int_equal(answer.kind, POD_REFUSED);
     assert_string_equal(answer.why.message, words);
-    expect_end(fd);
+    expect_closed(fd);
     assert_int_equal(server.call_count, 0);
 }
 
@@ -127,8 +127,8 @@ static int attach(int *ret_read_end)
     struct pod_answer answer;
     int fds[2];
     assert_int_equal(pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0);
-    int fd = ask("kind attach\ncontainer main\nstdout 1\n", fds[1]);
-    assert_true(hears(fd, &answer, NULL));
+    int fd = send_request("kind attach\ncontainer main\nstdout 1\n", fds[1]);
+    assert_true(receive_answer(fd, &answer, NULL));
     assert_int_equal(answer.kind, POD_STARTED);
     *ret_read_end = fds[0];
     return fd;
@@ -145,7 +145,7 @@ static size_t read_all(int fd, char letter)
     return total;
 }
 
-static void say(char letter, size_t size)
+static void write_output(char letter, size_t size)
 {
     char *text = malloc(size);
     memset(text, letter, size);
@@ -155,31 +155,32 @@ static void say(char letter, size_t size)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-static void bad_requests_get_a_sentence(void **context)
+static void invalid_requests_are_rejected(void **context)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    expect_refusal("kind dance\n", -1, "line 1: unknown kind 'dance'");
-    expect_refusal("kind exec\nstdout 1\n", -1, "no container is named");
-    expect_refusal("kind exec\ncontainer main\n", -1, "no command is given");
-    expect_refusal("kind exec\ncontainer other\narg true\n", -1,
-                   "the pod has no container 'other'");
-    expect_refusal("kind attach\ncontainer main\nstdout 1\n", -1,
-                   "0 descriptors were received, but 1 were expected");
-    expect_refusal("kind exec\ncontainer main\narg sh\nterminal 1\n", null,
-                   "1 descriptors were received, but 0 were expected");
+    expect_rejection("kind dance\n", -1, "line 1: unknown kind 'dance'");
+    expect_rejection("kind exec\nstdout 1\n", -1, "no container is named");
+    expect_rejection("kind exec\ncontainer main\n", -1, "no command is given");
+    expect_rejection("kind exec\ncontainer other\narg true\n", -1,
+                     "the pod has no container 'other'");
+    expect_rejection("kind attach\ncontainer main\nstdout 1\n", -1,
+                     "0 descriptors were received, but 1 were expected");
+    expect_rejection("kind exec\ncontainer main\narg sh\nterminal 1\n", null,
+                     "1 descriptors were received, but 0 were expected");
     run.is_up = false;
-    expect_refusal("kind attach\ncontainer main\n", -1, "container 'main' is not running");
+    expect_rejection("kind attach\ncontainer main\n", -1, "container 'main' is not running");
     run.pid = 0;
-    expect_refusal("kind exec\ncontainer main\narg true\n", -1, "container 'main' is not running");
+    expect_rejection("kind exec\ncontainer main\narg true\n", -1,
+                     "container 'main' is not running");
     _cleanup_free_ char *large = malloc(POD_REQUEST_MAX + 2);
     memset(large, 'x', POD_REQUEST_MAX + 1);
     large[POD_REQUEST_MAX + 1] = '\0';
-    expect_refusal(large, -1, "the request is too long, or no descriptors are left for it");
+    expect_rejection(large, -1, "the request is too long, or no descriptors are left for it");
 }
 
-static void who_leaves_without_a_word_is_forgotten(void **context)
+static void client_without_a_request_is_removed(void **context)
 {
-    int fd = call();
+    int fd = connect_to_server();
     step_server_serve(&server, NOW);
     assert_int_equal(server.call_count, 1);
     close(fd);
@@ -187,7 +188,7 @@ static void who_leaves_without_a_word_is_forgotten(void **context)
     assert_int_equal(server.call_count, 0);
 }
 
-static void only_the_owner_may_call(void **context)
+static void only_the_owner_may_connect(void **context)
 {
     struct stat info;
     _cleanup_free_ char *path = mem_printf("%s/" POD_SOCKET, directory);
@@ -195,27 +196,27 @@ static void only_the_owner_may_call(void **context)
     assert_int_equal(info.st_mode & 0777, 0600);
 }
 
-static void callers_past_the_limit_wait(void **context)
+static void clients_over_the_limit_wait(void **context)
 {
     struct pollfd polls[STEP_SERVER_POLLS_MAX];
     int fds[STEP_CALLS_MAX];
     for (size_t i = 0; i < STEP_CALLS_MAX; i++) {
-        fds[i] = call();
+        fds[i] = connect_to_server();
         step_server_serve(&server, NOW);
     }
     assert_int_equal(server.call_count, STEP_CALLS_MAX);
-    int late = call();
+    int late = connect_to_server();
     send_text(late, "kind exec\ncontainer other\narg true\n", -1);
     step_server_serve(&server, NOW);
     struct pod_answer answer;
-    assert_false(hears(late, &answer, NULL));
+    assert_false(receive_answer(late, &answer, NULL));
     assert_int_equal(server.call_count, STEP_CALLS_MAX);
     assert_int_equal(step_server_poll(&server, polls), STEP_CALLS_MAX * 2);
     close(fds[0]);
     step_server_serve(&server, NOW); /* one client disconnects */
     assert_int_equal(step_server_poll(&server, polls), 1 + (STEP_CALLS_MAX - 1) * 2);
     step_server_serve(&server, NOW); /* the next call is accepted */
-    assert_true(hears(late, &answer, NULL));
+    assert_true(receive_answer(late, &answer, NULL));
     assert_int_equal(answer.kind, POD_REFUSED);
     close(late);
     for (size_t i = 1; i < STEP_CALLS_MAX; i++)
@@ -226,7 +227,7 @@ static void callers_past_the_limit_wait(void **context)
 
 /* A call for which no descriptor is free must not busy-loop the server. It is accepted once one is
  * free. */
-static void without_descriptors_it_waits(void **context)
+static void server_waits_for_free_descriptors(void **context)
 {
     struct pollfd polls[STEP_SERVER_POLLS_MAX];
     struct rlimit before;
@@ -235,7 +236,7 @@ static void without_descriptors_it_waits(void **context)
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     struct rlimit none = (struct rlimit){.rlim_cur = 0, .rlim_max = before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    dial(fd);
+    connect_socket(fd);
     send_text(fd, "kind exec\ncontainer other\narg true\n", -1);
     step_server_serve(&server, NOW);
     nfds_t polled = step_server_poll(&server, polls);
@@ -246,7 +247,7 @@ static void without_descriptors_it_waits(void **context)
     assert_true(wake > NOW && wake < NOW + 10 * 1000);
     assert_int_equal(server.call_count, 0);
     step_server_serve(&server, wake);
-    assert_true(hears(fd, &answer, NULL));
+    assert_true(receive_answer(fd, &answer, NULL));
     assert_int_equal(answer.kind, POD_REFUSED);
     assert_int_equal(step_server_poll(&server, polls), 1);
     assert_true(step_server_wake(&server) == INT64_MAX);
@@ -255,31 +256,31 @@ static void without_descriptors_it_waits(void **context)
 
 /* ---- listeners ------------------------------------------------------------------------------- */
 
-static void a_listener_hears_all_and_then_the_end(void **context)
+static void listener_gets_all_output_and_the_exit_code(void **context)
 {
     struct pod_answer answer;
     int out, fd = attach(&out);
-    say('a', 100);
+    write_output('a', 100);
     assert_int_equal(read_all(out, 'a'), 100);
     step_server_run_ended(&server, &run);
-    assert_true(hears(fd, &answer, NULL));
+    assert_true(receive_answer(fd, &answer, NULL));
     assert_int_equal(answer.kind, POD_ENDED);
     assert_int_equal(answer.exit_code, 7);
-    expect_end(fd);
+    expect_closed(fd);
     assert_null(run.taps[0]); /* the next run's output does not go to this listener */
     step_server_serve(&server, NOW);
     assert_int_equal(server.call_count, 0);
     close(out);
 }
 
-static void a_slow_listener_slows_the_container(void **context)
+static void slow_listener_pauses_the_output(void **context)
 {
     struct pollfd polls[STEP_SERVER_POLLS_MAX];
     int out, fd = attach(&out), output[2];
     assert_int_equal(pipe2(output, O_CLOEXEC), 0);
     run.output_fds[0] = output[0];
     assert_int_equal(container_run_output(&run, 0), output[0]);
-    say('b', LARGE);
+    write_output('b', LARGE);
     assert_int_equal(container_run_output(&run, 0), -1);
     nfds_t count = step_server_poll(&server, polls);
     assert_int_equal(polls[count - 1].events, POLLOUT);
@@ -297,38 +298,38 @@ static void a_slow_listener_slows_the_container(void **context)
     close(out);
 }
 
-static void the_end_comes_after_the_last_words(void **context)
+static void exit_code_follows_the_last_output(void **context)
 {
     struct pod_answer answer;
     int out, fd = attach(&out);
-    say('c', LARGE);
+    write_output('c', LARGE);
     step_server_run_ended(&server, &run);
     state.end.exit_code = 0; /* the container is started again */
     size_t heard = 0;
     for (int i = 0; i < LARGE / PIPE_SIZE; i++) {
-        assert_false(hears(fd, &answer, NULL));
+        assert_false(receive_answer(fd, &answer, NULL));
         heard += read_all(out, 'c');
         step_server_serve(&server, NOW);
     }
     assert_int_equal(heard + read_all(out, 'c'), LARGE);
     step_server_serve(&server, NOW);
-    assert_true(hears(fd, &answer, NULL));
+    assert_true(receive_answer(fd, &answer, NULL));
     assert_int_equal(answer.kind, POD_ENDED);
     assert_int_equal(answer.exit_code, 7);
     close(fd);
     close(out);
 }
 
-static void a_listener_who_leaves_slows_nobody(void **context)
+static void disconnected_listener_is_removed(void **context)
 {
     int out, fd = attach(&out);
-    say('d', LARGE);
+    write_output('d', LARGE);
     close(out); /* the listener closes its pipe, but not its call */
     step_server_serve(&server, NOW);
     assert_false(step_taps_are_full(run.taps[0]));
     close(fd);
     fd = attach(&out);
-    say('e', LARGE);
+    write_output('e', LARGE);
     close(fd); /* the listener closes its call, but not its pipe */
     step_server_serve(&server, NOW);
     assert_false(step_taps_are_full(run.taps[0]));
@@ -337,10 +338,10 @@ static void a_listener_who_leaves_slows_nobody(void **context)
     close(out);
 }
 
-static void listeners_hear_the_same_at_their_own_pace(void **context)
+static void listeners_get_the_same_output(void **context)
 {
     int quick, slow, first = attach(&quick), second = attach(&slow);
-    say('f', LARGE);
+    write_output('f', LARGE);
     size_t heard = 0;
     while (heard < LARGE) {
         heard += read_all(quick, 'f');
@@ -357,11 +358,11 @@ static void listeners_hear_the_same_at_their_own_pace(void **context)
 }
 
 /* A listener that takes too little loses no bytes in between; its pipe ends instead. */
-static void who_takes_nothing_is_left(void **context)
+static void stalled_listener_is_dropped(void **context)
 {
     int out, fd = attach(&out);
     for (int i = 0; i < 5; i++)
-        say('g', LARGE);
+        write_output('g', LARGE);
     assert_false(step_taps_are_full(run.taps[0]));
     assert_int_equal(read_all(out, 'g'), PIPE_SIZE);
     char byte;
@@ -370,15 +371,15 @@ static void who_takes_nothing_is_left(void **context)
     close(out);
 }
 
-static void input_is_handed_over(void **context)
+static void input_pipe_is_passed_to_the_client(void **context)
 {
     struct pod_answer answer;
     int input[2], given = -1;
     char text[8] = "";
     assert_int_equal(pipe2(input, O_CLOEXEC | O_NONBLOCK), 0);
     run.input_fd = input[1];
-    int fd = ask("kind attach\ncontainer main\nstdin 1\n", -1);
-    assert_true(hears(fd, &answer, &given));
+    int fd = send_request("kind attach\ncontainer main\nstdin 1\n", -1);
+    assert_true(receive_answer(fd, &answer, &given));
     assert_int_equal(write(given, "x", 1), 1);
     assert_int_equal(read(input[0], text, sizeof(text)), 1);
     close(given);
@@ -386,8 +387,8 @@ static void input_is_handed_over(void **context)
     assert_true(read(input[0], text, sizeof(text)) < 0); /* the pipe stays open for other clients */
 
     spec.containers[0].stdin_once = true;
-    fd = ask("kind attach\ncontainer main\nstdin 1\n", -1);
-    assert_true(hears(fd, &answer, &given));
+    fd = send_request("kind attach\ncontainer main\nstdin 1\n", -1);
+    assert_true(receive_answer(fd, &answer, &given));
     assert_int_equal(run.input_fd, -1);
     close(given);
     /* With stdinOnce the input belongs to one client. */
@@ -396,9 +397,9 @@ static void input_is_handed_over(void **context)
     close(fd);
 }
 
-/* ---- what ran beside it ---------------------------------------------------------------------- */
+/* ---- CPU time of commands -------------------------------------------------------------------- */
 
-static void time_counts_for_the_run_that_is_on(void **context)
+static void cpu_time_counts_for_the_current_run(void **context)
 {
     const struct rusage used = {.ru_utime.tv_sec = 2, .ru_stime.tv_usec = 5};
     container_run_add_cpu_time(&run, &used);
@@ -417,7 +418,7 @@ static void write_counter(const char *name, const char *text)
     assert_int_equal(file_replace(path, text, strlen(text), 0600, NULL), 0);
 }
 
-static void time_that_a_group_counts_is_not_written(void **context)
+static void cpu_time_of_a_control_group_is_not_stored(void **context)
 {
     _cleanup_free_ char *group = mem_printf("%s/container-main", directory);
     assert_int_equal(mkdir(group, 0700), 0);
@@ -436,20 +437,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-        TEST(bad_requests_get_a_sentence),
-        TEST(who_leaves_without_a_word_is_forgotten),
-        TEST(only_the_owner_may_call),
-        TEST(callers_past_the_limit_wait),
-        TEST(without_descriptors_it_waits),
-        TEST(a_listener_hears_all_and_then_the_end),
-        TEST(a_slow_listener_slows_the_container),
-        TEST(the_end_comes_after_the_last_words),
-        TEST(a_listener_who_leaves_slows_nobody),
-        TEST(listeners_hear_the_same_at_their_own_pace),
-        TEST(who_takes_nothing_is_left),
-        TEST(input_is_handed_over),
-        TEST(time_counts_for_the_run_that_is_on),
-        TEST(time_that_a_group_counts_is_not_written),
+        TEST(invalid_requests_are_rejected),       TEST(client_without_a_request_is_removed),
+        TEST(only_the_owner_may_connect),          TEST(clients_over_the_limit_wait),
+        TEST(server_waits_for_free_descriptors),   TEST(listener_gets_all_output_and_the_exit_code),
+        TEST(slow_listener_pauses_the_output),     TEST(exit_code_follows_the_last_output),
+        TEST(disconnected_listener_is_removed),    TEST(listeners_get_the_same_output),
+        TEST(stalled_listener_is_dropped),         TEST(input_pipe_is_passed_to_the_client),
+        TEST(cpu_time_counts_for_the_current_run), TEST(cpu_time_of_a_control_group_is_not_stored),
 #undef TEST
     };
     signal(SIGPIPE, SIG_IGN);

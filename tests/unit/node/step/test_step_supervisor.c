@@ -33,7 +33,7 @@ static void store_stop(const struct pod_stop *stop)
     assert_int_equal(pod_stop_store(directory, stop, NULL), 0);
 }
 
-static void orders_lead_to_states(void **state)
+static void stop_requests_change_the_state(void **state)
 {
     static const struct pod_stop END = {.grace_ms = 1}, PAUSE = {.grace_ms = 1, .pause = true},
                                  EVICTION = {.grace_ms = 1, .pause = true, .reason = "Evicted"};
@@ -83,7 +83,7 @@ static void end_with_a_process(void)
     supervisor_move(&supervisor, SUPERVISOR_ENDED);
 }
 
-static void pause_without_a_rest(void)
+static void pause_with_an_ended_container(void)
 {
     set_up(SUPERVISOR_PAUSING);
     supervisor.state.containers[0].phase = CONTAINER_TERMINATED;
@@ -97,13 +97,13 @@ static void pause_of_an_evicted_pod(void)
     supervisor_move(&supervisor, SUPERVISOR_PAUSING);
 }
 
-static void forbidden_moves_abort(void **state)
+static void forbidden_transitions_abort(void **state)
 {
     expect_panic(start_after_the_end, "supervisor: may not move from 'ended' to 'running'");
     expect_panic(end_with_a_process,
                  "supervisor: moved from 'ending' to 'ended', where a container still runs");
     expect_panic(
-        pause_without_a_rest,
+        pause_with_an_ended_container,
         "supervisor: moved from 'pausing' to 'paused', where no container is left to start");
     expect_panic(pause_of_an_evicted_pod,
                  "supervisor: moved from 'ending' to 'pausing', where the pod has a reason to end");
@@ -112,8 +112,8 @@ static void forbidden_moves_abort(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(orders_lead_to_states),
-        cmocka_unit_test(forbidden_moves_abort),
+        cmocka_unit_test(stop_requests_change_the_state),
+        cmocka_unit_test(forbidden_transitions_abort),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

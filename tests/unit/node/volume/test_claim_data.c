@@ -10,16 +10,16 @@
 
 static const char *claims_text, *pods_text;
 
-static void leave(struct http_exchange *exchange)
+static void ignore_cancel(struct http_exchange *exchange)
 {
 }
 
 /* Lists the objects that the test has set. Watches stay silent. */
-static void answer(struct http_exchange *exchange, void *context)
+static void answer_request(struct http_exchange *exchange, void *context)
 {
     const char *body = strstr(exchange->request->path, "pods") ? pods_text : claims_text;
     if (strstr(exchange->request->query, "watch=")) {
-        exchange->on_cancel = leave;
+        exchange->on_cancel = ignore_cancel;
         http_begin(exchange, 200, "application/json", NULL, -1);
         return;
     }
@@ -37,7 +37,7 @@ static bool is_unwanted(const char *volume, const char *claims, const char *pods
     claims_text = arena_printf(arena, "{'metadata':{'resourceVersion':'1'},'items':[%s]}", claims);
     pods_text = arena_printf(arena, "{'metadata':{'resourceVersion':'1'},'items':[%s]}", pods);
     struct loop *loop = sim_loop_new(1, 0);
-    struct http_transport *transport = http_local_new(loop, answer, NULL, "token");
+    struct http_transport *transport = http_local_new(loop, answer_request, NULL, "token");
     struct kube_client *client = kube_client_new(loop, transport, "test");
     struct kube_informer *claim_informer =
         kube_informer_new(client, &KUBE_PVCS, NULL, NULL, ignore, NULL);
@@ -62,7 +62,7 @@ static bool is_unwanted(const char *volume, const char *claims, const char *pods
     "{'metadata':{'name':'p','namespace':'n','uid':'2'},'spec':{'volumes':[{'name':'d',"           \
     "'persistentVolumeClaim':{'claimName':'c'}}]},'status':{'phase':'" phase "'}}"
 
-static void decisions(void **state)
+static void unused_data_is_found(void **state)
 {
     assert_true(is_unwanted(VOLUME("Delete", "n/c"), "", ""));
     assert_false(is_unwanted(VOLUME("Retain", "n/c"), "", ""));
@@ -74,7 +74,7 @@ static void decisions(void **state)
     assert_false(is_unwanted("{'metadata':{'name':'by-hand'}}", "", ""));
 }
 
-static void deletion(void **state)
+static void data_is_deleted(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     char root[] = "/tmp/trainyard-claim.XXXXXX";
@@ -100,6 +100,7 @@ static void deletion(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(decisions), cmocka_unit_test(deletion)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(unused_data_is_found),
+                                       cmocka_unit_test(data_is_deleted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,19 +11,19 @@ static const char *in_scratch(struct arena *arena, const char *name)
     return arena_printf(arena, "%s/%s", directory, name);
 }
 
-static void make(struct arena *arena, const char *name)
+static void make_dirs(struct arena *arena, const char *name)
 {
     struct err err = ERR_INIT;
     assert_int_equal(file_make_dirs(in_scratch(arena, name), 0755, &err), 0);
 }
 
-static void all_of_it_goes(void **state)
+static void trash_removes_all_directories(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct loop *loop = sim_loop_new(1, 0);
-    make(arena, "volumes/.deleted/left/deep");
-    make(arena, "volumes/n/a/deep");
-    make(arena, "volumes/n/b/deep");
+    make_dirs(arena, "volumes/.deleted/left/deep");
+    make_dirs(arena, "volumes/n/a/deep");
+    make_dirs(arena, "volumes/n/b/deep");
     /* Begins with the directories that were left. */
     struct trash *trash = trash_new(loop, directory);
     assert_true(trash_throw(trash, in_scratch(arena, "volumes/n/a"), "a"));
@@ -39,7 +39,7 @@ static void all_of_it_goes(void **state)
             fail_msg("%s is still there", path);
     }
     /* The trash is freed during a removal. */
-    make(arena, "volumes/n/c/deep");
+    make_dirs(arena, "volumes/n/c/deep");
     assert_true(trash_throw(trash, in_scratch(arena, "volumes/n/c"), "c"));
     trash_free(trash);
     sim_loop_run_for(loop, 1000);
@@ -48,11 +48,11 @@ static void all_of_it_goes(void **state)
 }
 
 /* A claim with this name stays if its data cannot be moved, and no caller waits for that. */
-static void what_cannot_be_moved_stays(void **state)
+static void unmovable_directory_stays(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct loop *loop = sim_loop_new(1, 0);
-    make(arena, "full/volumes/n/a");
+    make_dirs(arena, "full/volumes/n/a");
     assert_int_equal(file_replace(in_scratch(arena, "full/volumes/.deleted"), "", 0, 0600, NULL),
                      0);
     struct trash *trash = trash_new(loop, in_scratch(arena, "full"));
@@ -66,8 +66,8 @@ static void what_cannot_be_moved_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_of_it_goes),
-        cmocka_unit_test(what_cannot_be_moved_stays),
+        cmocka_unit_test(trash_removes_all_directories),
+        cmocka_unit_test(unmovable_directory_stays),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -66,7 +66,7 @@ static int prepare(struct arena *arena, const char *volume, struct volume *ret, 
     return result;
 }
 
-static void has_file(const struct volume *volume, const char *name, const char *content)
+static void assert_file(const struct volume *volume, const char *name, const char *content)
 {
     _cleanup_free_ char *path = mem_printf("%s/%s", volume->source, name);
     _cleanup_buf_ struct buf text;
@@ -88,7 +88,7 @@ static int refresh(struct arena *arena, const struct volume_context *context,
 
 /* A config map changes while a pod uses it: as a whole, in part, and together with other
  * sources. */
-static void refreshing(void **state)
+static void changed_config_map_is_refreshed(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct pod_facts facts = {
@@ -121,23 +121,23 @@ static void refreshing(void **state)
     for (size_t i = 0; i < 4; i++)
         if (refresh(arena, &context, read_json(arena, volumes[i]), &err) < 0)
             fail_msg("%s", err.message);
-    has_file(&made[0], "a", "3");
-    has_file(&made[0], "n", "5");
-    has_file(&made[1], "x/y", "3");
-    has_file(&made[2], "a", "hush");
-    has_file(&made[2], "b", "4");
-    has_file(&made[3], "a", "hush");
+    assert_file(&made[0], "a", "3");
+    assert_file(&made[0], "n", "5");
+    assert_file(&made[1], "x/y", "3");
+    assert_file(&made[2], "a", "hush");
+    assert_file(&made[2], "b", "4");
+    assert_file(&made[3], "a", "hush");
     /* A key is removed. If the volume names the key, the refresh fails, and the files stay. */
     json_set(arena, json_at(world, "configmaps", "c", NULL), "data", read_json(arena, "{'b':'6'}"));
     assert_int_equal(refresh(arena, &context, read_json(arena, volumes[0]), &err), 0);
     _cleanup_free_ char *gone = mem_printf("%s/a", made[0].source);
     assert_int_not_equal(access(gone, F_OK), 0);
-    has_file(&made[0], "b", "6");
+    assert_file(&made[0], "b", "6");
     assert_true(refresh(arena, &context, read_json(arena, volumes[1]), &err) < 0);
-    has_file(&made[1], "x/y", "3");
+    assert_file(&made[1], "x/y", "3");
 }
 
-static void contents(void **state)
+static void volumes_have_their_content(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct volume v;
@@ -155,23 +155,23 @@ static void contents(void **state)
     assert_int_equal(v.size, 1024 * 1024);
     assert_int_equal(prepare(arena, "{'name':'c','configMap':{'name':'c'}}", &v, &err), 0);
     assert_true(v.read_only);
-    has_file(&v, "a.txt", "A");
-    has_file(&v, "z", "\1\2");
+    assert_file(&v, "a.txt", "A");
+    assert_file(&v, "z", "\1\2");
     assert_int_equal(prepare(arena,
                              "{'name':'i','configMap':{'name':'c','items':[{'key':'b.txt','path':"
                              "'x/y','mode':256}]}}",
                              &v, &err),
                      0);
-    has_file(&v, "x/y", "B");
+    assert_file(&v, "x/y", "B");
     _cleanup_free_ char *left_out = mem_printf("%s/a.txt", v.source);
     assert_false(file_exists(left_out));
     assert_int_equal(
         prepare(arena, "{'name':'b','configMap':{'name':'c','items':[{'key':'z','path':'bytes'}]}}",
                 &v, &err),
         0);
-    has_file(&v, "bytes", "\1\2");
+    assert_file(&v, "bytes", "\1\2");
     assert_int_equal(prepare(arena, "{'name':'s','secret':{'secretName':'s'}}", &v, &err), 0);
-    has_file(&v, "p", "hush");
+    assert_file(&v, "p", "hush");
     assert_int_equal(
         prepare(arena,
                 "{'name':'d','downwardAPI':{'items':[{'path':'labels','fieldRef':{'fieldPath':"
@@ -181,20 +181,20 @@ static void contents(void **state)
                 "'resource':'limits.cpu','divisor':'1m'}}]}}",
                 &v, &err),
         0);
-    has_file(&v, "labels", "a=\"say\\n1\"\nb=\"2\"");
-    has_file(&v, "name", "p");
-    has_file(&v, "m", "2");      /* rounded up */
-    has_file(&v, "cpu", "8000"); /* without a limit: the amount of the node */
+    assert_file(&v, "labels", "a=\"say\\n1\"\nb=\"2\"");
+    assert_file(&v, "name", "p");
+    assert_file(&v, "m", "2");      /* rounded up */
+    assert_file(&v, "cpu", "8000"); /* without a limit: the amount of the node */
     assert_int_equal(prepare(arena,
                              "{'name':'p','projected':{'sources':[{'configMap':{'name':'c'}},{'"
                              "secret':{'name':'s'}},{'serviceAccountToken':{'path':'t'}},"
                              "{'serviceAccountToken':{'path':'deep/v','audience':'vault'}}]}}",
                              &v, &err),
                      0);
-    has_file(&v, "t", "of the API");
-    has_file(&v, "deep/v", "of the vault");
-    has_file(&v, "b.txt", "B");
-    has_file(&v, "p", "hush");
+    assert_file(&v, "t", "of the API");
+    assert_file(&v, "deep/v", "of the vault");
+    assert_file(&v, "b.txt", "B");
+    assert_file(&v, "p", "hush");
     assert_int_equal(
         prepare(arena, "{'name':'v','persistentVolumeClaim':{'claimName':'claim'}}", &v, &err), 0);
     assert_true(str_has_suffix(v.source, "/volumes/n/claim"));
@@ -218,7 +218,7 @@ static struct volume_set make_set(struct arena *arena, const char *value)
 
 /* Both files of a set change at the same moment. A process that keeps the directory behind "..data"
  * open sees the old state, and a process that opens it later sees the new one. */
-static void a_set_changes_at_once(void **state)
+static void files_of_a_set_change_atomically(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct volume v = {.source = arena_printf(arena, "%s/set", root)};
@@ -226,8 +226,8 @@ static void a_set_changes_at_once(void **state)
     struct volume_set first = make_set(arena, "1"), second = make_set(arena, "2");
     struct stat info;
     assert_int_equal(volume_set_publish(&first, v.source, -1, NULL), 0);
-    has_file(&v, "one", "1");
-    has_file(&v, "deep/two", "1");
+    assert_file(&v, "one", "1");
+    assert_file(&v, "deep/two", "1");
     assert_int_equal(stat(arena_printf(arena, "%s/deep/two", v.source), &info), 0);
     assert_int_equal(info.st_mode & 07777, 0400);
     ssize_t size = readlink(data, before, sizeof(before));
@@ -238,8 +238,8 @@ static void a_set_changes_at_once(void **state)
     assert_memory_equal(before, after, (size_t)size);
 
     assert_int_equal(volume_set_publish(&second, v.source, -1, NULL), 0);
-    has_file(&v, "one", "2");
-    has_file(&v, "deep/two", "2");
+    assert_file(&v, "one", "2");
+    assert_file(&v, "deep/two", "2");
     char *old = arena_printf(arena, "%s/%.*s", v.source, (int)size, before);
     assert_false(file_exists(old));
     /* A file that is no longer in the set is removed. After a failed write nothing has changed. */
@@ -249,11 +249,11 @@ static void a_set_changes_at_once(void **state)
     struct volume_set bad = make_set(arena, "3");
     assert_int_equal(volume_set_add(&bad, "one/below", "x", 1, 0644, NULL), 0);
     assert_true(volume_set_publish(&bad, v.source, -1, NULL) < 0);
-    has_file(&v, "one", "2");
+    assert_file(&v, "one", "2");
 }
 
 /* After a reboot the same set is written again, because its files may be empty. */
-static void a_boot_fills_the_set_anew(void **state)
+static void set_is_rewritten_after_a_reboot(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct volume v = {.source = arena_printf(arena, "%s/booted", root)};
@@ -262,16 +262,16 @@ static void a_boot_fills_the_set_anew(void **state)
     assert_int_equal(volume_set_publish(&set, v.source, -1, NULL), 0);
     assert_int_equal(truncate(arena_printf(arena, "%s/one", v.source), 0), 0);
     assert_int_equal(volume_set_publish(&set, v.source, -1, NULL), 0);
-    has_file(&v, "one", "");
+    assert_file(&v, "one", "");
     set.boot = "another";
     assert_int_equal(volume_set_publish(&set, v.source, -1, NULL), 0);
-    has_file(&v, "one", "1");
-    has_file(&v, "deep/two", "1");
+    assert_file(&v, "one", "1");
+    assert_file(&v, "deep/two", "1");
 }
 
 /* A changed mode counts as a change, and is limited to the permission bits. A directory of an
  * earlier version's layout is replaced. */
-static void modes_and_places_of_a_set(void **state)
+static void changed_modes_of_a_set_are_applied(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const struct volume v = {.source = arena_printf(arena, "%s/modes", root)};
@@ -283,14 +283,14 @@ static void modes_and_places_of_a_set(void **state)
         struct volume_set set = {.arena = arena};
         assert_int_equal(volume_set_add(&set, "one", "1", 1, MODES[i], NULL), 0);
         assert_int_equal(volume_set_publish(&set, v.source, -1, NULL), 0);
-        has_file(&v, "one", "1");
+        assert_file(&v, "one", "1");
         assert_int_equal(stat(file, &info), 0);
         assert_int_equal(info.st_mode & 07777, MODES[i] & 0777);
     }
 }
 
 /* The volume's group can read all readable files, and new files inherit the group. */
-static void a_group_owns_the_volume(void **state)
+static void fs_group_owns_the_volume(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     char *volume = arena_printf(arena, "%s/group", root), *inner, *file;
@@ -313,7 +313,7 @@ static void a_group_owns_the_volume(void **state)
     assert_true(stat(outside, &info) == 0 && (info.st_mode & 07777) == 0700);
 }
 
-static void refusals(void **state)
+static void invalid_volumes_are_rejected(void **state)
 {
     static const struct {
         const char *volume, *message;
@@ -412,7 +412,7 @@ static void refusals(void **state)
 }
 
 /* Neither the state directory nor a path in it can be a volume, by any symbolic link or "..". */
-static void the_state_directory_is_no_host_path(void **state)
+static void state_directory_is_rejected_as_host_path(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     const char *below = arena_printf(arena, "%s/below", root);
@@ -457,14 +457,14 @@ static void the_state_directory_is_no_host_path(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(contents),
-                                       cmocka_unit_test(refreshing),
-                                       cmocka_unit_test(a_set_changes_at_once),
-                                       cmocka_unit_test(a_boot_fills_the_set_anew),
-                                       cmocka_unit_test(modes_and_places_of_a_set),
-                                       cmocka_unit_test(a_group_owns_the_volume),
-                                       cmocka_unit_test(refusals),
-                                       cmocka_unit_test(the_state_directory_is_no_host_path)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(volumes_have_their_content),
+                                       cmocka_unit_test(changed_config_map_is_refreshed),
+                                       cmocka_unit_test(files_of_a_set_change_atomically),
+                                       cmocka_unit_test(set_is_rewritten_after_a_reboot),
+                                       cmocka_unit_test(changed_modes_of_a_set_are_applied),
+                                       cmocka_unit_test(fs_group_owns_the_volume),
+                                       cmocka_unit_test(invalid_volumes_are_rejected),
+                                       cmocka_unit_test(state_directory_is_rejected_as_host_path)};
     if (!mkdtemp(root))
         return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ static void on_changed(void *context, const char *key)
 
 /* The answer to a create may come before the watch shows the pod, after it, or when the pod is gone
  * again. In the last case the controller must not wait, or the next pass would be seconds late. */
-static void test_pod_that_is_awaited(void **state)
+static void test_created_pod_is_expected_until_seen(void **state)
 {
     static const struct {
         bool shown, gone, awaited;
@@ -51,7 +51,7 @@ static void test_pod_that_is_awaited(void **state)
 }
 
 /* Each time the server does not answer, the pause of a job doubles, up to five seconds. */
-static void test_wait_for_a_server(void **state)
+static void test_pause_doubles_while_the_server_is_down(void **state)
 {
     static const int64_t expected[] = {50, 100, 200, 400, 800, 1600, 3200, 5000, 5000};
     struct job_entry entry = {0};
@@ -68,8 +68,8 @@ static void test_wait_for_a_server(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pod_that_is_awaited),
-        cmocka_unit_test(test_wait_for_a_server),
+        cmocka_unit_test(test_created_pod_is_expected_until_seen),
+        cmocka_unit_test(test_pause_doubles_while_the_server_is_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,7 @@ __attribute__((format(printf, 2, 3))) static struct json *parse(struct world *wo
     return read_json(world->arena, text);
 }
 
-static struct json *job(struct world *world, const char *conditions)
+static struct json *parse_job(struct world *world, const char *conditions)
 {
     return parse(world,
                  "{'metadata': {'namespace': 'team', 'name': 'j'},"
@@ -82,11 +82,11 @@ static void assert_count(struct world *world, const char *what, int expected)
 
 static void write_status(struct world *world, const char *before, const char *after)
 {
-    training_metrics_count_status(&world->metrics, job(world, before),
-                                  json_get(job(world, after), "status"));
+    training_metrics_count_status(&world->metrics, parse_job(world, before),
+                                  json_get(parse_job(world, after), "status"));
 }
 
-static void each_change_counts_once(void **state)
+static void each_status_change_is_counted_once(void **state)
 {
     struct world *world = *state;
 
@@ -102,7 +102,7 @@ static void each_change_counts_once(void **state)
     assert_count(world, "failed", 0);
 }
 
-static void a_job_refused_at_first_sight_is_created_and_failed(void **state)
+static void rejected_job_counts_as_created_and_failed(void **state)
 {
     struct world *world = *state;
 
@@ -111,9 +111,9 @@ static void a_job_refused_at_first_sight_is_created_and_failed(void **state)
     assert_count(world, "failed", 1);
 }
 
-static void remember(struct world *world, const char *before, const char *after)
+static void write_restarts(struct world *world, const char *before, const char *after)
 {
-    struct json *object = job(world, CREATED);
+    struct json *object = parse_job(world, CREATED);
     struct json *annotations = json_object(world->arena);
 
     if (before)
@@ -125,23 +125,24 @@ static void remember(struct world *world, const char *before, const char *after)
     training_metrics_count_restarts(&world->metrics, object, annotations);
 }
 
-static void replicas_that_go_down_together_are_one_restart(void **state)
+static void simultaneous_replica_restarts_are_one_restart(void **state)
 {
     struct world *world = *state;
 
-    remember(world, NULL, "{\"worker-0\":{\"count\":1},\"worker-1\":{\"count\":1}}");
+    write_restarts(world, NULL, "{\"worker-0\":{\"count\":1},\"worker-1\":{\"count\":1}}");
     assert_count(world, "restarted", 1);
     /* A pod's name was added, but the count did not change. */
-    remember(world, "{\"worker-0\":{\"count\":1}}", "{\"worker-0\":{\"count\":1,\"uid\":\"u\"}}");
+    write_restarts(world, "{\"worker-0\":{\"count\":1}}",
+                   "{\"worker-0\":{\"count\":1,\"uid\":\"u\"}}");
     assert_count(world, "restarted", 1);
-    remember(world, "{\"worker-0\":{\"count\":1}}", "{\"worker-0\":{\"count\":2}}");
+    write_restarts(world, "{\"worker-0\":{\"count\":1}}", "{\"worker-0\":{\"count\":2}}");
     assert_count(world, "restarted", 2);
-    remember(world, "what somebody wrote", "[1]");
-    training_metrics_count_restarts(&world->metrics, job(world, ""), NULL);
+    write_restarts(world, "what somebody wrote", "[1]");
+    training_metrics_count_restarts(&world->metrics, parse_job(world, ""), NULL);
     assert_count(world, "restarted", 2);
 }
 
-static void deletions_and_passes_count(void **state)
+static void deletions_and_passes_are_counted(void **state)
 {
     struct world *world = *state;
     _cleanup_buf_ struct buf text;
@@ -158,7 +159,7 @@ static void deletions_and_passes_count(void **state)
                                       "\"pytorchjob-controller\"} 2\n"));
 }
 
-static void without_a_registry_nothing_happens(void **state)
+static void metrics_without_a_registry_are_ignored(void **state)
 {
     struct world *world = *state;
 
@@ -168,7 +169,7 @@ static void without_a_registry_nothing_happens(void **state)
     assert_count(world, "created", 0);
 }
 
-static void shows_what_is_seen_and_waits(void **state)
+static void gauges_show_queue_and_cache_sizes(void **state)
 {
     struct world *world = *state;
     _cleanup_buf_ struct buf text;
@@ -188,12 +189,12 @@ static void shows_what_is_seen_and_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(each_change_counts_once),
-        TEST(shows_what_is_seen_and_waits),
-        TEST(a_job_refused_at_first_sight_is_created_and_failed),
-        TEST(replicas_that_go_down_together_are_one_restart),
-        TEST(deletions_and_passes_count),
-        TEST(without_a_registry_nothing_happens),
+        TEST(each_status_change_is_counted_once),
+        TEST(gauges_show_queue_and_cache_sizes),
+        TEST(rejected_job_counts_as_created_and_failed),
+        TEST(simultaneous_replica_restarts_are_one_restart),
+        TEST(deletions_and_passes_are_counted),
+        TEST(metrics_without_a_registry_are_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

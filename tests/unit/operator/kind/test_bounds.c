@@ -65,7 +65,7 @@ static void try_bounds(struct walk *walk, const struct schema_field *field)
     }
 }
 
-static void try_words(struct walk *walk, const struct schema_field *field)
+static void try_enum(struct walk *walk, const struct schema_field *field)
 {
     char text[64];
     for (const char *const *word = field->value.rules->words; *word; word++) {
@@ -84,7 +84,7 @@ static void walk_object(struct walk *walk, const struct schema_object *object, c
         if (field->value.type == SCHEMA_INT32 || field->value.type == SCHEMA_INT64) {
             try_bounds(walk, field);
         } else if (field->value.rules && field->value.rules->words) {
-            try_words(walk, field);
+            try_enum(walk, field);
         } else if (field->value.type == SCHEMA_OBJECT && !str_eq(field->name, "template")) {
             walk_object(walk, field->value.object, below);
         } else if (str_eq(field->name, walk->kind->specs)) {
@@ -100,7 +100,7 @@ static void walk_object(struct walk *walk, const struct schema_object *object, c
     "{'" specs_ "': {'Worker': {'template': {'spec': {'containers': [{'name': '" container_        \
     "', 'image': 'i'}]}}}}" more_ "}}"
 
-static void test_bounds_are_those_of_the_tables(void **state)
+static void test_tables_and_validation_have_the_same_bounds(void **state)
 {
     struct walk rows[] = {
         {.kind = &TRAINING_TFJOB,
@@ -122,6 +122,7 @@ static void test_bounds_are_those_of_the_tables(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_bounds_are_those_of_the_tables)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tables_and_validation_have_the_same_bounds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,34 +69,34 @@ static void test_every_object_has_a_kind_and_a_name(void **state)
     }
 }
 
-/* No object of it applies outside of its namespace. */
-static void test_the_namespaced_one_stays_in_its_namespace(void **state)
+/* No object of install-namespaced.yaml applies outside of its namespace. */
+static void test_namespaced_manifest_stays_in_its_namespace(void **state)
 {
     JSON_EACH (object, load("install-namespaced.yaml"))
         assert_string_equal(kube_meta_namespace(object), "trainyard");
 }
 
 /* Whether the JSON has a member or a string with this name at any depth. */
-static bool mentions(const struct json *json, const char *name)
+static bool contains_name(const struct json *json, const char *name)
 {
     if (json->name && str_eq(json->name, name))
         return true;
     if (json->type != JSON_OBJECT && json->type != JSON_ARRAY)
         return false;
     JSON_EACH (member, json) {
-        if (mentions(member, name))
+        if (contains_name(member, name))
             return true;
     }
     return false;
 }
 
-static void test_old_servers_see_no_rules(void **state)
+static void test_cel_rules_are_in_a_separate_manifest(void **state)
 {
     static const char rules[] = "x-kubernetes-validations";
 
-    assert_false(mentions(load("install.yaml"), rules));
-    assert_false(mentions(load("crds.yaml"), rules));
-    assert_true(mentions(load("install-cel.yaml"), rules));
+    assert_false(contains_name(load("install.yaml"), rules));
+    assert_false(contains_name(load("crds.yaml"), rules));
+    assert_true(contains_name(load("install-cel.yaml"), rules));
 }
 
 /* `kubectl apply` keeps the object in an annotation, which must fit into 262144 bytes, with room
@@ -149,7 +149,7 @@ static void compare_definition(const char *name, size_t version, const struct sc
 
 /* Another API server rejects the same jobs as this one, because both use the same tables. The older
  * version has all fields of the newer one. */
-static void test_definitions_are_the_tables(void **state)
+static void test_definitions_match_the_tables(void **state)
 {
     compare_definition("tfjobs.kubeflow.org", 1, &TFJOB_TYPE_V1BETA1);
     compare_definition("pytorchjobs.kubeflow.org", 0, &PYTORCHJOB_TYPE);
@@ -157,7 +157,7 @@ static void test_definitions_are_the_tables(void **state)
 
 /* Nothing is converted between the versions, because they have the same fields. v1beta1 has its own
  * default, which is stored if a job is written in v1beta1. */
-static void test_versions_differ_in_a_default(void **state)
+static void test_versions_differ_only_in_a_default(void **state)
 {
     struct json *crd = json_clone(
         arena, find(load("crds.yaml"), "CustomResourceDefinition", "tfjobs.kubeflow.org"));
@@ -176,7 +176,7 @@ static void test_versions_differ_in_a_default(void **state)
 }
 
 /* The schema made from the tables accepts and rejects the same jobs as the tables. */
-static void test_definitions_judge_as_the_tables(void **state)
+static void test_schema_rejects_the_same_jobs_as_the_tables(void **state)
 {
     static const struct {
         const char *container, *field; /* NULL: accepted */
@@ -220,7 +220,7 @@ static void test_definitions_judge_as_the_tables(void **state)
     }
 }
 
-static bool lists(const struct json *array, const char *text)
+static bool contains_text(const struct json *array, const char *text)
 {
     JSON_EACH (item, array) {
         if (str_eq(json_text(item), text))
@@ -262,10 +262,10 @@ static void check_definition(const char *file, const struct training_kind *kind)
         enum training_clean_policy parsed;
         assert_true(training_clean_policy_parse(json_text(item), &parsed));
     }
-    assert_true(lists(json_at(policy, "managedBy", "enum", NULL), TRAINING_MANAGER));
+    assert_true(contains_text(json_at(policy, "managedBy", "enum", NULL), TRAINING_MANAGER));
 }
 
-static void test_definitions_allow_what_the_operator_knows(void **state)
+static void test_definition_values_are_parsed_by_the_operator(void **state)
 {
     static const char *const files[] = {"install.yaml", "install-cel.yaml", "crds.yaml"};
 
@@ -277,7 +277,7 @@ static void test_definitions_allow_what_the_operator_knows(void **state)
 
 /* There is no conversion: a field that the older version has in the spec must also exist in the
  * newer version. */
-static void test_the_older_version_loses_nothing(void **state)
+static void test_older_version_has_no_extra_fields(void **state)
 {
     static const char *const moved[] = {"cleanPodPolicy", "ttlSecondsAfterFinished",
                                         "activeDeadlineSeconds", "backoffLimit"};
@@ -294,13 +294,13 @@ static void test_the_older_version_loses_nothing(void **state)
             json_to_string(arena, json_at(fields, "runPolicy", "properties", moved[i], NULL)));
 }
 
-static void test_roles_give_no_more_than_needed(void **state)
+static void test_roles_have_no_wildcards_or_secrets(void **state)
 {
     for (size_t i = 0; i < ARRAY_SIZE(FILES); i++) {
         JSON_EACH (object, load(FILES[i])) {
             JSON_EACH (rule, json_get(object, "rules")) {
-                assert_false(lists(json_get(rule, "apiGroups"), "*"));
-                assert_false(lists(json_get(rule, "verbs"), "*"));
+                assert_false(contains_text(json_get(rule, "apiGroups"), "*"));
+                assert_false(contains_text(json_get(rule, "verbs"), "*"));
                 JSON_EACH (resource, json_get(rule, "resources")) {
                     const char *name = json_text(resource);
                     assert_null(strchr(name, '*'));
@@ -322,7 +322,7 @@ static void test_both_scopes_have_the_same_rules(void **state)
                         json_to_string(arena, json_get(own, "rules")));
 }
 
-static void test_the_image_is_of_this_version(void **state)
+static void test_image_has_this_version(void **state)
 {
     const struct json *deployment = find(load("install.yaml"), "Deployment", "trainyard-operator");
     const struct json *container =
@@ -350,17 +350,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_every_object_has_a_kind_and_a_name),
-        TEST(test_the_namespaced_one_stays_in_its_namespace),
-        TEST(test_old_servers_see_no_rules),
+        TEST(test_namespaced_manifest_stays_in_its_namespace),
+        TEST(test_cel_rules_are_in_a_separate_manifest),
         TEST(test_definitions_are_small),
-        TEST(test_definitions_are_the_tables),
-        TEST(test_versions_differ_in_a_default),
-        TEST(test_definitions_judge_as_the_tables),
-        TEST(test_definitions_allow_what_the_operator_knows),
-        TEST(test_the_older_version_loses_nothing),
-        TEST(test_roles_give_no_more_than_needed),
+        TEST(test_definitions_match_the_tables),
+        TEST(test_versions_differ_only_in_a_default),
+        TEST(test_schema_rejects_the_same_jobs_as_the_tables),
+        TEST(test_definition_values_are_parsed_by_the_operator),
+        TEST(test_older_version_has_no_extra_fields),
+        TEST(test_roles_have_no_wildcards_or_secrets),
         TEST(test_both_scopes_have_the_same_rules),
-        TEST(test_the_image_is_of_this_version),
+        TEST(test_image_has_this_version),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,7 +164,7 @@ static const struct refusal_row REFUSAL_ROWS[] = {
      "spec.elasticPolicy.metrics: must be a list, is a string"},
 };
 
-static void test_refusal(void **state)
+static void test_rejection(void **state)
 {
     const struct refusal_row *row = *state;
     struct job_fixture fixture;
@@ -184,7 +184,7 @@ static void test_refusal(void **state)
     fixture_release(&fixture);
 }
 
-static void scale(struct job_fixture *fixture, int replicas)
+static void set_workers(struct job_fixture *fixture, int replicas)
 {
     struct json *worker = json_at(fixture->job, "spec", TRAINING_PYTORCHJOB.specs, "Worker", NULL);
 
@@ -202,17 +202,17 @@ static void test_scaling(void **state)
     fixture_change(&fixture, "worker-0=Running worker-1=Running");
     fixture_settle(&fixture);
 
-    scale(&fixture, 3);
+    set_workers(&fixture, 3);
     assert_string_equal(fixture_actions(&fixture), "+svc mnist-worker-2, +pod mnist-worker-2");
     fixture_settle(&fixture);
 
     /* A running job is scaled only up to its bounds, and an event says so. */
-    scale(&fixture, 9);
+    set_workers(&fixture, 9);
     assert_string_equal(fixture_actions(&fixture), "");
     assert_string_equal(fixture_events(&fixture),
                         "Warning ReplicasOutOfBounds: spec.pytorchReplicaSpecs[Worker].replicas: "
                         "must be between 1 and 3, is 9; the job goes on with 3");
-    scale(&fixture, 0);
+    set_workers(&fixture, 0);
     assert_string_equal(fixture_actions(&fixture),
                         "-pod mnist-worker-1, -pod mnist-worker-2, -svc mnist-worker-1, -svc "
                         "mnist-worker-2");
@@ -220,8 +220,9 @@ static void test_scaling(void **state)
     fixture_release(&fixture);
 }
 
-/* A job without workers would look like a job whose workers have all succeeded. */
-static void test_scaling_to_nothing(void **state)
+/* One worker stays, because a job without workers would look like a job whose workers have all
+ * succeeded. */
+static void test_scaling_to_zero_keeps_one_worker(void **state)
 {
     struct job_fixture fixture;
 
@@ -229,13 +230,13 @@ static void test_scaling_to_nothing(void **state)
     fixture_settle(&fixture);
     fixture_change(&fixture, "worker-0=Running worker-1=Running");
     fixture_settle(&fixture);
-    scale(&fixture, 0);
+    set_workers(&fixture, 0);
     assert_string_equal(fixture_conditions(&fixture), "Created Running");
     assert_string_equal(fixture_actions(&fixture), "-pod mnist-worker-1, -svc mnist-worker-1");
     fixture_release(&fixture);
 }
 
-static void test_selector(void **state)
+static void test_status_has_the_selector(void **state)
 {
     struct job_fixture fixture;
 
@@ -248,7 +249,7 @@ static void test_selector(void **state)
     fixture_release(&fixture);
 }
 
-static void test_advice(void **state)
+static void test_deprecated_field_is_reported(void **state)
 {
     struct job_fixture fixture;
 
@@ -261,7 +262,7 @@ static void test_advice(void **state)
     fixture_release(&fixture);
 }
 
-static void test_autoscaler(void **state)
+static void test_autoscaler_of_an_elastic_job(void **state)
 {
     struct job_fixture fixture;
 
@@ -310,9 +311,12 @@ static void test_autoscaler_of_a_finished_job(void **state)
 int main(void)
 {
     static const struct CMUnitTest others[] = {
-        cmocka_unit_test(test_scaling),    cmocka_unit_test(test_scaling_to_nothing),
-        cmocka_unit_test(test_selector),   cmocka_unit_test(test_advice),
-        cmocka_unit_test(test_autoscaler), cmocka_unit_test(test_autoscaler_of_a_finished_job),
+        cmocka_unit_test(test_scaling),
+        cmocka_unit_test(test_scaling_to_zero_keeps_one_worker),
+        cmocka_unit_test(test_status_has_the_selector),
+        cmocka_unit_test(test_deprecated_field_is_reported),
+        cmocka_unit_test(test_autoscaler_of_an_elastic_job),
+        cmocka_unit_test(test_autoscaler_of_a_finished_job),
     };
     struct CMUnitTest
         tests[ARRAY_SIZE(STATUS_ROWS) + ARRAY_SIZE(REFUSAL_ROWS) + ARRAY_SIZE(others)];
@@ -324,7 +328,7 @@ int main(void)
                                              .initial_state = (void *)&STATUS_ROWS[i]};
     for (size_t i = 0; i < ARRAY_SIZE(REFUSAL_ROWS); i++)
         tests[count++] = (struct CMUnitTest){.name = REFUSAL_ROWS[i].rule,
-                                             .test_func = test_refusal,
+                                             .test_func = test_rejection,
                                              .initial_state = (void *)&REFUSAL_ROWS[i]};
     memcpy(tests + count, others, sizeof(others));
     return cmocka_run_group_tests(tests, NULL, NULL);

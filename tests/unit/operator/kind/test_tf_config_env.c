@@ -121,7 +121,7 @@ static void test_row(void **state)
     fixture_release(&fixture);
 }
 
-static void test_evaluator_can_be_left_out(void **state)
+static void test_annotation_removes_the_evaluator(void **state)
 {
     struct job_fixture fixture;
     struct training_job job;
@@ -161,7 +161,7 @@ static bool is_startable(struct arena *arena, const char *tf_config)
     return true;
 }
 
-static void test_what_no_program_can_be_given_is_refused(void **state)
+static void test_too_long_tf_config_is_rejected(void **state)
 {
     static const char *const DOMAINS[] = {NULL, "cluster.local"};
 
@@ -188,7 +188,7 @@ static void test_what_no_program_can_be_given_is_refused(void **state)
 }
 
 /* The job fails before any pod is created. */
-static void test_too_large_a_job_fails_at_once(void **state)
+static void test_too_large_job_fails_before_any_pod(void **state)
 {
     struct job_fixture fixture;
 
@@ -217,10 +217,11 @@ int main(void)
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++)
         tests[i] = (struct CMUnitTest){
             .name = ROWS[i].rule, .test_func = test_row, .initial_state = (void *)&ROWS[i]};
-    tests[ARRAY_SIZE(ROWS)] = (struct CMUnitTest)cmocka_unit_test(test_evaluator_can_be_left_out);
+    tests[ARRAY_SIZE(ROWS)] =
+        (struct CMUnitTest)cmocka_unit_test(test_annotation_removes_the_evaluator);
     tests[ARRAY_SIZE(ROWS) + 1] =
-        (struct CMUnitTest)cmocka_unit_test(test_what_no_program_can_be_given_is_refused);
+        (struct CMUnitTest)cmocka_unit_test(test_too_long_tf_config_is_rejected);
     tests[ARRAY_SIZE(ROWS) + 2] =
-        (struct CMUnitTest)cmocka_unit_test(test_too_large_a_job_fails_at_once);
+        (struct CMUnitTest)cmocka_unit_test(test_too_large_job_fails_before_any_pod);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static char *cells_of(struct arena *arena, const struct kube_kind *kind, const c
     return text;
 }
 
-static void shows_state_and_progress(void **state)
+static void columns_show_state_and_progress(void **state)
 {
     static const struct {
         const struct kube_kind *kind;
@@ -48,7 +48,7 @@ static void shows_state_and_progress(void **state)
         assert_string_equal(cells_of(arena, CASES[i].kind, CASES[i].object), CASES[i].cells);
 }
 
-static void every_kind_has_its_row(void **state)
+static void every_kind_matches_its_resource(void **state)
 {
     for (size_t i = 0; i < TRAINING_KIND_COUNT; i++) {
         const struct training_kind *kind = TRAINING_KINDS[i];
@@ -60,8 +60,8 @@ static void every_kind_has_its_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shows_state_and_progress),
-        cmocka_unit_test(every_kind_has_its_row),
+        cmocka_unit_test(columns_show_state_and_progress),
+        cmocka_unit_test(every_kind_matches_its_resource),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-static void test_who_is_adopted(void **state)
+static void test_orphans_with_matching_labels_are_adopted(void **state)
 {
     static const struct {
         const char *pods, *actions;
@@ -55,9 +55,8 @@ static void test_who_is_adopted(void **state)
     }
 }
 
-/* From the first pass until nothing changes: the job goes on with the pods as if it had created
- * them. */
-static void test_a_job_made_again_goes_on(void **state)
+/* From the first pass until nothing changes, the job uses the pods as if it had created them. */
+static void test_recreated_job_adopts_its_pods(void **state)
 {
     struct job_fixture fixture;
 
@@ -84,7 +83,7 @@ static void test_a_job_made_again_goes_on(void **state)
 
 /* The success of an earlier job's pods does not count. The job waits, and an event says for
  * what. */
-static void test_pods_that_ended_are_left_alone(void **state)
+static void test_finished_orphans_are_not_adopted(void **state)
 {
     struct job_fixture fixture;
 
@@ -103,7 +102,7 @@ static void test_pods_that_ended_are_left_alone(void **state)
 }
 
 /* Other owners, and labels and names that do not match. */
-static void test_what_is_not_adopted(void **state)
+static void test_other_objects_are_not_adopted(void **state)
 {
     static const struct {
         const char *label, *value, *name;
@@ -131,7 +130,7 @@ static void test_what_is_not_adopted(void **state)
     }
 }
 
-static void test_jobs_that_do_not_adopt(void **state)
+static void test_inactive_jobs_adopt_no_pods(void **state)
 {
     static const struct {
         const char *metadata, *run_policy, *status;
@@ -158,7 +157,7 @@ static void test_jobs_that_do_not_adopt(void **state)
     }
 }
 
-static void test_a_group_is_adopted(void **state)
+static void test_orphaned_pod_group_is_adopted(void **state)
 {
     struct job_fixture fixture;
 
@@ -182,7 +181,7 @@ static void test_a_group_is_adopted(void **state)
     }
 }
 
-static void make_stray(struct job_fixture *fixture, const char *job)
+static void unmatch_first_pod(struct job_fixture *fixture, const char *job)
 {
     struct json *pod = fixture->pods[0];
 
@@ -193,7 +192,7 @@ static void make_stray(struct job_fixture *fixture, const char *job)
 
 /* A pod that lost its label is released. It does not count as lost, and is replaced when its name
  * is free. */
-static void test_a_stray_is_released(void **state)
+static void test_pod_without_matching_labels_is_released(void **state)
 {
     static const char *const policies[] = {"Never", "Always", "ExitCode"};
 
@@ -206,7 +205,7 @@ static void test_a_stray_is_released(void **state)
                         "restartPolicy", policies[i]);
         fixture_pods(&fixture, "worker-0=Running worker-1=Running");
         fixture_settle(&fixture);
-        make_stray(&fixture, i == 0 ? NULL : "other");
+        unmatch_first_pod(&fixture, i == 0 ? NULL : "other");
         fixture_reconcile(&fixture);
         assert_string_equal(fixture_actions(&fixture), "release pod mnist-worker-0");
         assert_string_equal(fixture_conditions(&fixture), "Created Running");
@@ -222,7 +221,7 @@ static void test_a_stray_is_released(void **state)
 }
 
 /* The pod keeps its other owners. */
-static void test_a_release_takes_one_owner_away(void **state)
+static void test_release_keeps_other_owners(void **state)
 {
     struct job_fixture fixture;
 
@@ -231,7 +230,7 @@ static void test_a_release_takes_one_owner_away(void **state)
     json_append(json_get(json_get(fixture.pods[0], "metadata"), "ownerReferences"),
                 read_json(fixture.arena, "{'apiVersion': 'v1', 'kind': 'ConfigMap', 'name': 'x', "
                                          "'uid': 'x-uid'}"));
-    make_stray(&fixture, "other");
+    unmatch_first_pod(&fixture, "other");
     fixture_reconcile(&fixture);
     fixture_apply(&fixture);
     assert_true(kube_meta_is_owned_by(fixture.unmatched[0], "x-uid"));
@@ -239,14 +238,14 @@ static void test_a_release_takes_one_owner_away(void **state)
     fixture_release(&fixture);
 }
 
-static void test_what_is_not_released(void **state)
+static void test_other_pods_are_not_released(void **state)
 {
     struct job_fixture fixture;
 
     /* A pod of an earlier job with the same name. */
     fixture_init(&fixture, "Worker 1", NULL);
     fixture_pods(&fixture, "worker-0=Running?");
-    make_stray(&fixture, "other");
+    unmatch_first_pod(&fixture, "other");
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_actions(&fixture), "+pod mnist-worker-0");
     fixture_release(&fixture);
@@ -254,7 +253,7 @@ static void test_what_is_not_released(void **state)
     /* A pod that is being deleted. */
     fixture_init(&fixture, "Worker 1", NULL);
     fixture_pods(&fixture, "worker-0=Running!");
-    make_stray(&fixture, "other");
+    unmatch_first_pod(&fixture, "other");
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_actions(&fixture), "");
     fixture_release(&fixture);
@@ -262,7 +261,7 @@ static void test_what_is_not_released(void **state)
     /* A pod of a job that is being deleted. */
     fixture_init(&fixture, "Worker 1", NULL);
     fixture_pods(&fixture, "worker-0=Running");
-    make_stray(&fixture, "other");
+    unmatch_first_pod(&fixture, "other");
     json_set_string(fixture.arena, json_get(fixture.job, "metadata"), "deletionTimestamp",
                     "2026-11-15T02:00:00Z");
     fixture_reconcile(&fixture);
@@ -271,7 +270,7 @@ static void test_what_is_not_released(void **state)
 }
 
 /* A pod with this job's labels and another controller is neither counted nor touched. */
-static void test_a_pod_of_another_job_is_not_counted(void **state)
+static void test_pod_of_another_job_is_not_counted(void **state)
 {
     struct job_fixture fixture;
 
@@ -286,16 +285,16 @@ static void test_a_pod_of_another_job_is_not_counted(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_is_adopted),
-        cmocka_unit_test(test_a_job_made_again_goes_on),
-        cmocka_unit_test(test_pods_that_ended_are_left_alone),
-        cmocka_unit_test(test_what_is_not_adopted),
-        cmocka_unit_test(test_jobs_that_do_not_adopt),
-        cmocka_unit_test(test_a_group_is_adopted),
-        cmocka_unit_test(test_a_stray_is_released),
-        cmocka_unit_test(test_a_release_takes_one_owner_away),
-        cmocka_unit_test(test_what_is_not_released),
-        cmocka_unit_test(test_a_pod_of_another_job_is_not_counted),
+        cmocka_unit_test(test_orphans_with_matching_labels_are_adopted),
+        cmocka_unit_test(test_recreated_job_adopts_its_pods),
+        cmocka_unit_test(test_finished_orphans_are_not_adopted),
+        cmocka_unit_test(test_other_objects_are_not_adopted),
+        cmocka_unit_test(test_inactive_jobs_adopt_no_pods),
+        cmocka_unit_test(test_orphaned_pod_group_is_adopted),
+        cmocka_unit_test(test_pod_without_matching_labels_is_released),
+        cmocka_unit_test(test_release_keeps_other_owners),
+        cmocka_unit_test(test_other_pods_are_not_released),
+        cmocka_unit_test(test_pod_of_another_job_is_not_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

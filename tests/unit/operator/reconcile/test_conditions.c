@@ -23,13 +23,13 @@ static int teardown(void **state)
     return 0;
 }
 
-static bool set(struct arena *arena, struct json *status, const char *type, bool is_true,
-                const char *reason, int64_t second)
+static bool set_condition(struct arena *arena, struct json *status, const char *type, bool is_true,
+                          const char *reason, int64_t second)
 {
     return training_condition_set(arena, status, type, is_true, reason, reason, second * 1000);
 }
 
-static char *list(struct arena *arena, const struct json *status)
+static char *list_conditions(struct arena *arena, const struct json *status)
 {
     struct buf buf;
 
@@ -46,80 +46,81 @@ static void test_same_status_and_reason_change_nothing(void **state)
 {
     struct json *status = json_object(*state);
 
-    assert_true(set(*state, status, TRAINING_RUNNING, true, "A", 1));
-    assert_false(set(*state, status, TRAINING_RUNNING, true, "A", 2));
+    assert_true(set_condition(*state, status, TRAINING_RUNNING, true, "A", 1));
+    assert_false(set_condition(*state, status, TRAINING_RUNNING, true, "A", 2));
     assert_string_equal(
         json_get_string(training_condition_get(status, TRAINING_RUNNING), "lastUpdateTime", ""),
         "1970-01-01T00:00:01Z");
 }
 
-static void test_transition_time_stays_while_the_status_does(void **state)
+static void test_transition_time_changes_only_with_the_status(void **state)
 {
     struct json *status = json_object(*state);
 
-    set(*state, status, TRAINING_RUNNING, true, "A", 1);
-    assert_true(set(*state, status, TRAINING_RUNNING, true, "B", 2));
+    set_condition(*state, status, TRAINING_RUNNING, true, "A", 1);
+    assert_true(set_condition(*state, status, TRAINING_RUNNING, true, "B", 2));
     const struct json *condition = training_condition_get(status, TRAINING_RUNNING);
     assert_string_equal(json_get_string(condition, "lastTransitionTime", ""),
                         "1970-01-01T00:00:01Z");
     assert_string_equal(json_get_string(condition, "lastUpdateTime", ""), "1970-01-01T00:00:02Z");
-    set(*state, status, TRAINING_RUNNING, false, "B", 3);
+    set_condition(*state, status, TRAINING_RUNNING, false, "B", 3);
     condition = training_condition_get(status, TRAINING_RUNNING);
     assert_string_equal(json_get_string(condition, "lastTransitionTime", ""),
                         "1970-01-01T00:00:03Z");
 }
 
-static void test_a_changed_condition_moves_to_the_end(void **state)
+static void test_changed_condition_moves_to_the_end(void **state)
 {
     struct json *status = json_object(*state);
 
-    set(*state, status, TRAINING_CREATED, true, "A", 1);
-    set(*state, status, TRAINING_SUSPENDED, true, "A", 1);
-    set(*state, status, TRAINING_RUNNING, true, "A", 2);
-    set(*state, status, TRAINING_SUSPENDED, false, "B", 3);
-    assert_string_equal(list(*state, status), "Created=True Running=True Suspended=False ");
+    set_condition(*state, status, TRAINING_CREATED, true, "A", 1);
+    set_condition(*state, status, TRAINING_SUSPENDED, true, "A", 1);
+    set_condition(*state, status, TRAINING_RUNNING, true, "A", 2);
+    set_condition(*state, status, TRAINING_SUSPENDED, false, "B", 3);
+    assert_string_equal(list_conditions(*state, status),
+                        "Created=True Running=True Suspended=False ");
 }
 
 static void test_running_and_restarting_replace_each_other(void **state)
 {
     struct json *status = json_object(*state);
 
-    set(*state, status, TRAINING_CREATED, true, "A", 1);
-    set(*state, status, TRAINING_RUNNING, true, "A", 1);
-    set(*state, status, TRAINING_RESTARTING, true, "A", 2);
-    assert_string_equal(list(*state, status), "Created=True Restarting=True ");
-    set(*state, status, TRAINING_RUNNING, true, "A", 3);
-    assert_string_equal(list(*state, status), "Created=True Running=True ");
+    set_condition(*state, status, TRAINING_CREATED, true, "A", 1);
+    set_condition(*state, status, TRAINING_RUNNING, true, "A", 1);
+    set_condition(*state, status, TRAINING_RESTARTING, true, "A", 2);
+    assert_string_equal(list_conditions(*state, status), "Created=True Restarting=True ");
+    set_condition(*state, status, TRAINING_RUNNING, true, "A", 3);
+    assert_string_equal(list_conditions(*state, status), "Created=True Running=True ");
 }
 
-static void test_the_end_ends_running(void **state)
+static void test_success_clears_running(void **state)
 {
     struct json *status = json_object(*state);
 
-    set(*state, status, TRAINING_RUNNING, true, "A", 1);
-    set(*state, status, TRAINING_SUCCEEDED, true, "B", 2);
-    assert_string_equal(list(*state, status), "Running=False Succeeded=True ");
+    set_condition(*state, status, TRAINING_RUNNING, true, "A", 1);
+    set_condition(*state, status, TRAINING_SUCCEEDED, true, "B", 2);
+    assert_string_equal(list_conditions(*state, status), "Running=False Succeeded=True ");
     assert_string_equal(
         json_get_string(training_condition_get(status, TRAINING_RUNNING), "reason", ""), "A");
 }
 
-static void test_nothing_changes_after_the_end(void **state)
+static void test_terminal_condition_is_final(void **state)
 {
     static const char *const ends[] = {TRAINING_SUCCEEDED, TRAINING_FAILED};
 
     for (int i = 0; i < 2; i++) {
         struct json *status = json_object(*state);
 
-        set(*state, status, ends[i], true, "A", 1);
+        set_condition(*state, status, ends[i], true, "A", 1);
         assert_true(training_is_finished(status));
-        assert_false(set(*state, status, ends[1 - i], true, "B", 2));
-        assert_false(set(*state, status, TRAINING_RUNNING, true, "B", 2));
-        assert_false(set(*state, status, ends[i], false, "B", 2));
+        assert_false(set_condition(*state, status, ends[1 - i], true, "B", 2));
+        assert_false(set_condition(*state, status, TRAINING_RUNNING, true, "B", 2));
+        assert_false(set_condition(*state, status, ends[i], false, "B", 2));
         assert_int_equal(json_count(json_get(status, "conditions")), 1);
     }
 }
 
-static void test_questions(void **state)
+static void test_condition_queries(void **state)
 {
     static const struct {
         const char *type, *status;
@@ -149,14 +150,14 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_same_status_and_reason_change_nothing, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(test_transition_time_stays_while_the_status_does, setup,
+        cmocka_unit_test_setup_teardown(test_transition_time_changes_only_with_the_status, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(test_a_changed_condition_moves_to_the_end, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_changed_condition_moves_to_the_end, setup, teardown),
         cmocka_unit_test_setup_teardown(test_running_and_restarting_replace_each_other, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(test_the_end_ends_running, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_questions, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_nothing_changes_after_the_end, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_success_clears_running, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_condition_queries, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_terminal_condition_is_final, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

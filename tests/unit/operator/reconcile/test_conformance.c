@@ -192,7 +192,7 @@ static const struct step STEPS[] = {
      "Worker 0/4/0 PS 0/2/0"},
 };
 
-static void test_step(void **state)
+static void test_one_pass(void **state)
 {
     const struct step *step = *state;
     struct job_fixture fixture;
@@ -224,6 +224,6 @@ int main(void)
             .name = ROWS[i].rule, .test_func = test_row, .initial_state = (void *)&ROWS[i]};
     for (size_t i = 0; i < ARRAY_SIZE(STEPS); i++)
         tests[ARRAY_SIZE(ROWS) + i] = (struct CMUnitTest){
-            .name = STEPS[i].rule, .test_func = test_step, .initial_state = (void *)&STEPS[i]};
+            .name = STEPS[i].rule, .test_func = test_one_pass, .initial_state = (void *)&STEPS[i]};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,7 +58,8 @@ static const struct claim CLAIMS[] = {
      ""},
 };
 
-static void spoil(struct job_fixture *fixture, struct json *object, const struct claim *claim)
+static void change_owner_and_labels(struct job_fixture *fixture, struct json *object,
+                                    const struct claim *claim)
 {
     struct json *metadata = json_get(object, "metadata");
 
@@ -76,14 +77,14 @@ static void spoil(struct job_fixture *fixture, struct json *object, const struct
                         "2026-11-15T02:00:00Z");
 }
 
-static void test_claim(void **state)
+static void test_owner_and_labels(void **state)
 {
     const struct claim *claim = *state;
     struct job_fixture fixture;
 
     fixture_init(&fixture, "Worker 1", NULL);
     fixture_pods(&fixture, "worker-0=Running");
-    spoil(&fixture, fixture.pods[0], claim);
+    change_owner_and_labels(&fixture, fixture.pods[0], claim);
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_actions(&fixture), claim->pod_actions);
     assert_string_equal(fixture_counts(&fixture), claim->pod_counts);
@@ -92,7 +93,7 @@ static void test_claim(void **state)
 
     fixture_init(&fixture, "Worker 1", NULL);
     fixture_pods(&fixture, "worker-0=Running");
-    spoil(&fixture, fixture.services[0], claim);
+    change_owner_and_labels(&fixture, fixture.services[0], claim);
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_actions(&fixture), claim->service_actions);
     assert_string_equal(fixture_events(&fixture), claim->service_events);
@@ -122,7 +123,7 @@ static const struct slice SLICES[] = {
      "-pod mnist-ps-1, -pod mnist-ps-2, -svc mnist-ps-1, -svc mnist-ps-2"},
 };
 
-static void test_slice(void **state)
+static void test_missing_and_surplus_replicas(void **state)
 {
     const struct slice *slice = *state;
     struct job_fixture fixture;
@@ -134,7 +135,7 @@ static void test_slice(void **state)
     fixture_release(&fixture);
 }
 
-static void test_a_type_that_is_no_longer_asked_for_goes(void **state)
+static void test_removed_replica_type_is_deleted(void **state)
 {
     struct job_fixture fixture;
 
@@ -250,7 +251,7 @@ static void test_chief_or_master(void **state)
 }
 
 /* A job without a uid could not own anything. */
-static void test_a_job_without_a_uid_is_an_error(void **state)
+static void test_job_without_a_uid_is_an_error(void **state)
 {
     struct job_fixture fixture;
     struct err err = ERR_INIT;
@@ -271,18 +272,19 @@ int main(void)
     size_t count = 0;
 
     for (size_t i = 0; i < ARRAY_SIZE(CLAIMS); i++)
-        tests[count++] = (struct CMUnitTest){
-            .name = CLAIMS[i].rule, .test_func = test_claim, .initial_state = (void *)&CLAIMS[i]};
+        tests[count++] = (struct CMUnitTest){.name = CLAIMS[i].rule,
+                                             .test_func = test_owner_and_labels,
+                                             .initial_state = (void *)&CLAIMS[i]};
     for (size_t i = 0; i < ARRAY_SIZE(SLICES); i++)
-        tests[count++] = (struct CMUnitTest){
-            .name = SLICES[i].rule, .test_func = test_slice, .initial_state = (void *)&SLICES[i]};
+        tests[count++] = (struct CMUnitTest){.name = SLICES[i].rule,
+                                             .test_func = test_missing_and_surplus_replicas,
+                                             .initial_state = (void *)&SLICES[i]};
     for (size_t i = 0; i < ARRAY_SIZE(DEFAULTS); i++)
         tests[count++] = (struct CMUnitTest){.name = DEFAULTS[i].rule,
                                              .test_func = test_defaults,
                                              .initial_state = (void *)&DEFAULTS[i]};
-    tests[count++] =
-        (struct CMUnitTest)cmocka_unit_test(test_a_type_that_is_no_longer_asked_for_goes);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_removed_replica_type_is_deleted);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_chief_or_master);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_a_job_without_a_uid_is_an_error);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_job_without_a_uid_is_an_error);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,7 +106,7 @@ static void test_deadline_of_an_idle_job(void **state)
     fixture_release(&fixture);
 }
 
-static void test_limits_stop_the_pods_under_policy_none(void **state)
+static void test_limits_delete_running_pods_under_policy_none(void **state)
 {
     struct job_fixture fixture;
 
@@ -149,7 +149,7 @@ static void test_ttl_deletes_the_job(void **state)
 }
 
 /* A number of seconds that overflows in milliseconds, in a job that failed because of it. */
-static void test_ttl_beyond_all_bounds(void **state)
+static void test_overflowing_ttl_fails_and_keeps_the_job(void **state)
 {
     struct job_fixture fixture;
 
@@ -186,7 +186,7 @@ static void test_no_ttl_keeps_the_job(void **state)
     fixture_release(&fixture);
 }
 
-static void test_created_suspended_makes_nothing(void **state)
+static void test_job_created_suspended_has_no_pods(void **state)
 {
     struct job_fixture fixture;
 
@@ -249,12 +249,12 @@ int main(void)
     static const struct CMUnitTest more[] = {
         cmocka_unit_test(test_counts_of_a_failed_job_follow_its_pods),
         cmocka_unit_test(test_deadline_of_an_idle_job),
-        cmocka_unit_test(test_limits_stop_the_pods_under_policy_none),
+        cmocka_unit_test(test_limits_delete_running_pods_under_policy_none),
         cmocka_unit_test(test_ttl_deletes_the_job),
-        cmocka_unit_test(test_ttl_beyond_all_bounds),
+        cmocka_unit_test(test_overflowing_ttl_fails_and_keeps_the_job),
         cmocka_unit_test(test_ttl_zero_deletes_at_once),
         cmocka_unit_test(test_no_ttl_keeps_the_job),
-        cmocka_unit_test(test_created_suspended_makes_nothing),
+        cmocka_unit_test(test_job_created_suspended_has_no_pods),
         cmocka_unit_test(test_suspend_and_resume),
     };
     struct CMUnitTest tests[ARRAY_SIZE(ROWS) + ARRAY_SIZE(more)];

@@ -19,7 +19,7 @@
 
 #define PLUGINS "scheduler-plugins-scheduler"
 
-/* ---- What a group asks for ------------------------------------------------------------------- */
+/* ---- Requests of a group --------------------------------------------------------------------- */
 
 #define REPLICA(count, resources)                                                                  \
     "{'replicas': " count ", 'template': {'spec': {'containers': [{'name': 'tensorflow', 'image':" \
@@ -99,7 +99,7 @@ static void test_group_row(void **state)
 }
 
 /* An elastic job starts with as many workers as its rendezvous needs. */
-static void test_elastic_pytorch(void **state)
+static void test_elastic_job_needs_its_min_replicas(void **state)
 {
     struct job_fixture fixture;
 
@@ -115,7 +115,7 @@ static void test_elastic_pytorch(void **state)
     fixture_release(&fixture);
 }
 
-static void test_amounts_of_a_pod(void **state)
+static void test_resources_of_a_pod(void **state)
 {
     static const struct {
         const char *containers, *init, *amounts;
@@ -152,7 +152,7 @@ static void test_amounts_of_a_pod(void **state)
     }
 }
 
-static void test_the_group_is_the_jobs(void **state)
+static void test_pod_group_is_owned_by_the_job(void **state)
 {
     struct job_fixture fixture;
 
@@ -182,7 +182,7 @@ static void test_the_group_is_the_jobs(void **state)
     fixture_release(&fixture);
 }
 
-static void test_only_what_differs_is_patched(void **state)
+static void test_only_changed_fields_are_patched(void **state)
 {
     struct job_fixture fixture;
     const struct json *spec;
@@ -215,9 +215,9 @@ static void test_only_what_differs_is_patched(void **state)
     fixture_release(&fixture);
 }
 
-/* ---- Its members ----------------------------------------------------------------------------- */
+/* ---- Members of a group ---------------------------------------------------------------------- */
 
-static void test_marks_of_the_scheduler_plugins(void **state)
+static void test_scheduler_plugins_label_the_pods(void **state)
 {
     struct job_fixture fixture;
 
@@ -230,11 +230,11 @@ static void test_marks_of_the_scheduler_plugins(void **state)
     assert_string_equal(json_get_string(json_get(fixture.pods[0], "spec"), "schedulerName", ""),
                         PLUGINS);
     assert_null(json_at(fixture.pods[0], "metadata", "annotations", NULL));
-    assert_false(fixture_was_told(&fixture, "SetPodTemplateSchedulerName"));
+    assert_false(fixture_has_event(&fixture, "SetPodTemplateSchedulerName"));
     fixture_release(&fixture);
 }
 
-static void test_a_scheduler_of_the_template_stays(void **state)
+static void test_scheduler_of_the_template_is_kept(void **state)
 {
     struct job_fixture fixture;
 
@@ -261,7 +261,7 @@ static void test_a_scheduler_of_the_template_stays(void **state)
     fixture_release(&fixture);
 }
 
-static void test_without_a_gang_scheduler(void **state)
+static void test_no_pod_group_without_a_gang_scheduler(void **state)
 {
     struct job_fixture fixture;
 
@@ -274,7 +274,7 @@ static void test_without_a_gang_scheduler(void **state)
 }
 
 /* Pods without the label never become members, so a replaced pod must not wait for them. */
-static void test_a_job_from_before(void **state)
+static void test_running_job_without_a_group_gets_none(void **state)
 {
     struct job_fixture fixture;
 
@@ -288,7 +288,7 @@ static void test_a_job_from_before(void **state)
     fixture_release(&fixture);
 }
 
-static const char *mark_of(const struct json *pod)
+static const char *group_of_pod(const struct json *pod)
 {
     const char *label = kube_meta_label(pod, "scheduling.x-k8s.io/pod-group");
 
@@ -297,11 +297,12 @@ static const char *mark_of(const struct json *pod)
 
 /* The operator was restarted with another setting while the job ran. New pods beside the old ones
  * join the old group. A job that starts again follows the new setting. */
-static void test_the_setting_was_changed(void **state)
+static void test_changed_scheduler_setting(void **state)
 {
     static const struct {
         const char *before, *after;
-        bool follows, keeps; /* whether it follows the old gang, and keeps its group */
+        bool follows, keeps; /* whether new pods follow the old scheduler with a warning, and the
+                                group is kept */
     } rows[] = {
         {PLUGINS, PLUGINS, false, true},     {PLUGINS, NULL, true, false},
         {PLUGINS, "volcano", true, false},   {PLUGINS, "other", true, true},
@@ -326,16 +327,17 @@ static void test_the_setting_was_changed(void **state)
         if (!rows[i].keeps)
             fixture.group = NULL; /* the group is not watched */
         fixture_reconcile(&fixture);
-        assert_int_equal(fixture_was_told(&fixture, "Warning GangSchedulerChanged: the scheduler "),
-                         rows[i].follows);
+        assert_int_equal(
+            fixture_has_event(&fixture, "Warning GangSchedulerChanged: the scheduler "),
+            rows[i].follows);
         if (rows[i].follows)
-            assert_true(fixture_was_told(
+            assert_true(fixture_has_event(
                 &fixture, arena_printf(fixture.arena, "the operator with --gang-scheduler-name %s",
                                        rows[i].before)));
         fixture_settle(&fixture);
         assert_int_equal(fixture.pod_count, 2);
         for (size_t k = 0; k < 2; k++) {
-            assert_string_equal(mark_of(fixture.pods[k]), "mnist");
+            assert_string_equal(group_of_pod(fixture.pods[k]), "mnist");
             assert_string_equal(
                 json_get_string(json_get(fixture.pods[k], "spec"), "schedulerName", ""),
                 rows[i].before);
@@ -357,13 +359,13 @@ static void test_the_setting_was_changed(void **state)
             assert_string_equal(
                 json_get_string(json_get(fixture.pods[k], "spec"), "schedulerName", "none"),
                 rows[i].after ? rows[i].after : "none");
-        assert_false(fixture_was_told(&fixture, "GangSchedulerChanged"));
+        assert_false(fixture_has_event(&fixture, "GangSchedulerChanged"));
         fixture_release(&fixture);
     }
 }
 
-/* Some pods are in a group and some are not: new pods do not join, and an event says so. */
-static void test_some_were_made_elsewhere(void **state)
+/* If only some pods are in a group, new pods do not join it, and an event says so. */
+static void test_pods_do_not_join_a_partial_group(void **state)
 {
     struct job_fixture fixture;
 
@@ -375,25 +377,25 @@ static void test_some_were_made_elsewhere(void **state)
     fixture.gang = (struct training_gang){0};
     fixture.group = NULL;
     fixture_settle(&fixture);
-    assert_true(fixture_was_told(&fixture, "new pods do not join the PodGroup"));
+    assert_true(fixture_has_event(&fixture, "new pods do not join the PodGroup"));
     assert_int_equal(fixture.pod_count, 3);
-    assert_null(mark_of(fixture.pods[2]));
+    assert_null(group_of_pod(fixture.pods[2]));
     fixture_release(&fixture);
 }
 
 int main(void)
 {
     static const struct CMUnitTest more[] = {
-        cmocka_unit_test(test_elastic_pytorch),
-        cmocka_unit_test(test_amounts_of_a_pod),
-        cmocka_unit_test(test_the_group_is_the_jobs),
-        cmocka_unit_test(test_only_what_differs_is_patched),
-        cmocka_unit_test(test_marks_of_the_scheduler_plugins),
-        cmocka_unit_test(test_a_scheduler_of_the_template_stays),
-        cmocka_unit_test(test_without_a_gang_scheduler),
-        cmocka_unit_test(test_a_job_from_before),
-        cmocka_unit_test(test_the_setting_was_changed),
-        cmocka_unit_test(test_some_were_made_elsewhere),
+        cmocka_unit_test(test_elastic_job_needs_its_min_replicas),
+        cmocka_unit_test(test_resources_of_a_pod),
+        cmocka_unit_test(test_pod_group_is_owned_by_the_job),
+        cmocka_unit_test(test_only_changed_fields_are_patched),
+        cmocka_unit_test(test_scheduler_plugins_label_the_pods),
+        cmocka_unit_test(test_scheduler_of_the_template_is_kept),
+        cmocka_unit_test(test_no_pod_group_without_a_gang_scheduler),
+        cmocka_unit_test(test_running_job_without_a_group_gets_none),
+        cmocka_unit_test(test_changed_scheduler_setting),
+        cmocka_unit_test(test_pods_do_not_join_a_partial_group),
     };
     struct CMUnitTest tests[ARRAY_SIZE(GROUP_ROWS) + ARRAY_SIZE(more)];
 

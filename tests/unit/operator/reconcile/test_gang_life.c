@@ -21,7 +21,7 @@
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
-static void test_volcano_admits_first(void **state)
+static void test_pods_wait_for_admission_by_volcano(void **state)
 {
     struct job_fixture fixture;
 
@@ -42,7 +42,7 @@ static void test_volcano_admits_first(void **state)
     fixture_set_phase(&fixture, "Pending");
     fixture.now_ms += 3600 * 1000;
     fixture_reconcile(&fixture);
-    assert_true(fixture_was_told(&fixture, "the PodGroup's phase is Pending"));
+    assert_true(fixture_has_event(&fixture, "the PodGroup's phase is Pending"));
     assert_null(fixture.plan.status);
     assert_int_equal(fixture.plan.requeue_ms, -1);
     assert_string_equal(fixture_conditions(&fixture), "Created");
@@ -66,7 +66,7 @@ static void test_volcano_admits_first(void **state)
     fixture_release(&fixture);
 }
 
-static void test_the_server_knows_no_groups(void **state)
+static void test_missing_pod_group_resource_is_reported(void **state)
 {
     struct job_fixture fixture;
 
@@ -87,7 +87,7 @@ static void test_the_server_knows_no_groups(void **state)
     fixture_release(&fixture);
 }
 
-static void test_a_group_of_somebody_else(void **state)
+static void test_pod_group_of_another_owner_is_reported(void **state)
 {
     struct job_fixture fixture;
 
@@ -108,7 +108,7 @@ static void test_a_group_of_somebody_else(void **state)
     fixture_release(&fixture);
 }
 
-static void test_more_than_there_are(void **state)
+static void test_min_available_above_the_replicas_is_reported(void **state)
 {
     struct job_fixture fixture;
 
@@ -130,7 +130,7 @@ static void test_more_than_there_are(void **state)
 
 /* ---- Changing -------------------------------------------------------------------------------- */
 
-static void test_scaling(void **state)
+static void test_scaling_changes_min_member(void **state)
 {
     struct job_fixture fixture;
 
@@ -146,7 +146,7 @@ static void test_scaling(void **state)
 }
 
 /* A replica that has finished gets no new pod, so a replaced member must not wait for it. */
-static void test_finished_members_are_not_waited_for(void **state)
+static void test_finished_members_reduce_min_member(void **state)
 {
     static const struct {
         const char *run_policy;
@@ -174,7 +174,7 @@ static void test_finished_members_are_not_waited_for(void **state)
 }
 
 /* A replica in back-off does not delay another one that restarts. */
-static void test_who_restarts_alone_does_not_wait(void **state)
+static void test_restart_does_not_wait_for_a_replica_in_backoff(void **state)
 {
     struct job_fixture fixture;
 
@@ -200,7 +200,7 @@ static void test_who_restarts_alone_does_not_wait(void **state)
 }
 
 /* A dynamic worker that failed permanently does not fail its job, and gets no new pod. */
-static void test_who_failed_is_not_waited_for(void **state)
+static void test_failed_dynamic_workers_reduce_min_member(void **state)
 {
     struct job_fixture fixture;
 
@@ -214,9 +214,9 @@ static void test_who_failed_is_not_waited_for(void **state)
     fixture_release(&fixture);
 }
 
-/* ---- Going ----------------------------------------------------------------------------------- */
+/* ---- Deleting -------------------------------------------------------------------------------- */
 
-static void test_the_group_goes_with_the_end(void **state)
+static void test_pod_group_is_deleted_when_the_job_ends(void **state)
 {
     static const struct {
         const char *run_policy, *pods;
@@ -239,7 +239,7 @@ static void test_the_group_goes_with_the_end(void **state)
         fixture_apply(&fixture);
         fixture_reconcile(&fixture);
         assert_non_null(strstr(fixture_actions(&fixture), "-group mnist"));
-        assert_true(fixture_was_told(
+        assert_true(fixture_has_event(
             &fixture, "Normal JobTerminated: Job has been terminated. Deleting PodGroup"));
         fixture_settle(&fixture);
         assert_null(fixture.group);
@@ -248,7 +248,7 @@ static void test_the_group_goes_with_the_end(void **state)
     }
 }
 
-static void test_suspended_and_resumed(void **state)
+static void test_suspension_deletes_the_pod_group(void **state)
 {
     struct job_fixture fixture;
 
@@ -294,16 +294,16 @@ static void test_suspended_and_resumed(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_volcano_admits_first),
-        cmocka_unit_test(test_the_server_knows_no_groups),
-        cmocka_unit_test(test_a_group_of_somebody_else),
-        cmocka_unit_test(test_more_than_there_are),
-        cmocka_unit_test(test_scaling),
-        cmocka_unit_test(test_finished_members_are_not_waited_for),
-        cmocka_unit_test(test_who_restarts_alone_does_not_wait),
-        cmocka_unit_test(test_who_failed_is_not_waited_for),
-        cmocka_unit_test(test_the_group_goes_with_the_end),
-        cmocka_unit_test(test_suspended_and_resumed),
+        cmocka_unit_test(test_pods_wait_for_admission_by_volcano),
+        cmocka_unit_test(test_missing_pod_group_resource_is_reported),
+        cmocka_unit_test(test_pod_group_of_another_owner_is_reported),
+        cmocka_unit_test(test_min_available_above_the_replicas_is_reported),
+        cmocka_unit_test(test_scaling_changes_min_member),
+        cmocka_unit_test(test_finished_members_reduce_min_member),
+        cmocka_unit_test(test_restart_does_not_wait_for_a_replica_in_backoff),
+        cmocka_unit_test(test_failed_dynamic_workers_reduce_min_member),
+        cmocka_unit_test(test_pod_group_is_deleted_when_the_job_ends),
+        cmocka_unit_test(test_suspension_deletes_the_pod_group),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

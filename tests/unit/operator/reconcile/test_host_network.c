@@ -1,5 +1,5 @@
-/* Tests replicas with hostNetwork: which replica gets which port, what is remembered, and what the
- * pods are told. */
+/* Tests replicas with hostNetwork: which replica gets which port, which ports are recorded on the
+ * job, and what the pods get as environment. */
 #include "job_fixture.h"
 
 #include "operator/kind/training_job.h"
@@ -36,7 +36,7 @@ static void set_host_network(struct world *world, const char *type)
 
 /* Begins with a job whose `types` ("Worker" or "Worker PS") are on the host network, and a table of
  * `ports` ports from 100 on. */
-static void begin(struct world *world, const char *spec, const char *types, int ports)
+static void begin_job(struct world *world, const char *spec, const char *types, int ports)
 {
     size_t count;
 
@@ -49,14 +49,14 @@ static void begin(struct world *world, const char *spec, const char *types, int 
     world->fixture.host_ports = world->ports;
 }
 
-static void end(struct world *world)
+static void end_job(struct world *world)
 {
     host_ports_free(world->ports);
     fixture_release(&world->fixture);
 }
 
 /* Applies the plan like the controller. */
-static void apply(struct world *world)
+static void apply_plan(struct world *world)
 {
     const struct training_plan *plan = &world->fixture.plan;
 
@@ -65,18 +65,18 @@ static void apply(struct world *world)
     fixture_apply(&world->fixture);
 }
 
-static void step(struct world *world)
+static void reconcile_and_apply(struct world *world)
 {
     fixture_reconcile(&world->fixture);
-    apply(world);
+    apply_plan(world);
 }
 
-static const char *remembered(const struct world *world)
+static const char *annotated_ports(const struct world *world)
 {
     return kube_meta_annotation(world->fixture.job, TRAINING_HOST_PORTS_ANNOTATION);
 }
 
-static void remember(struct world *world, const char *text)
+static void set_annotated_ports(struct world *world, const char *text)
 {
     struct json *json = read_json(world->fixture.arena, text);
 
@@ -113,15 +113,16 @@ static const char *tf_config_of(const struct json *pod)
 }
 
 /* Ports 100 and 101 are given in either order, because the first one follows from the job's uid. */
-static void test_each_replica_gets_a_port_of_its_own(void **state)
+static void test_each_replica_gets_its_own_port(void **state)
 {
     struct world world;
     const struct json *pod, *service;
     int ports[2], told;
 
-    begin(&world, "Worker 2, PS 1", "Worker", 2);
-    step(&world);
-    assert_int_equal(sscanf(remembered(&world), "{\"worker\":[%d,%d]}", &ports[0], &ports[1]), 2);
+    begin_job(&world, "Worker 2, PS 1", "Worker", 2);
+    reconcile_and_apply(&world);
+    assert_int_equal(sscanf(annotated_ports(&world), "{\"worker\":[%d,%d]}", &ports[0], &ports[1]),
+                     2);
     assert_int_equal(ports[0] + ports[1], 201);
     assert_string_equal(fixture_actions(&world.fixture),
                         "+svc mnist-worker-0, +svc mnist-worker-1, +svc mnist-ps-0, "
@@ -149,50 +150,50 @@ static void test_each_replica_gets_a_port_of_its_own(void **state)
                             &told),
                      1);
     assert_int_equal(told, ports[0]);
-    end(&world);
+    end_job(&world);
 }
 
-static void test_ports_are_kept(void **state)
+static void test_ports_survive_failures_and_restarts(void **state)
 {
     struct world world;
 
-    begin(&world, "Worker 3 OnFailure", "Worker", 50);
-    step(&world);
-    const char *before = arena_strdup(world.fixture.arena, remembered(&world));
+    begin_job(&world, "Worker 3 OnFailure", "Worker", 50);
+    reconcile_and_apply(&world);
+    const char *before = arena_strdup(world.fixture.arena, annotated_ports(&world));
 
     /* A replica fails, and the operator has lost everything except the job. */
     host_ports_set(world.ports, OWNER, NULL, 0);
     fixture_change(&world.fixture, "worker-0=Running worker-1=Failed(1) worker-2=Running");
-    step(&world);
-    step(&world);
-    assert_string_equal(remembered(&world), before);
+    reconcile_and_apply(&world);
+    reconcile_and_apply(&world);
+    assert_string_equal(annotated_ports(&world), before);
     fixture_change(&world.fixture, "worker-0=Running worker-1=Running worker-2=Running");
     fixture_settle(&world.fixture);
-    assert_string_equal(remembered(&world), before);
-    end(&world);
+    assert_string_equal(annotated_ports(&world), before);
+    end_job(&world);
 }
 
-static void test_the_ports_of_others_are_spared(void **state)
+static void test_ports_of_other_jobs_are_not_used(void **state)
 {
     struct world world;
 
-    begin(&world, "Worker 2", "Worker", 5);
+    begin_job(&world, "Worker 2", "Worker", 5);
     host_ports_set(world.ports, OTHER, (int[]){100, 102, 104}, 3);
-    step(&world);
-    assert_true(str_eq(remembered(&world), "{\"worker\":[101,103]}") ||
-                str_eq(remembered(&world), "{\"worker\":[103,101]}"));
-    end(&world);
+    reconcile_and_apply(&world);
+    assert_true(str_eq(annotated_ports(&world), "{\"worker\":[101,103]}") ||
+                str_eq(annotated_ports(&world), "{\"worker\":[103,101]}"));
+    end_job(&world);
 }
 
-static void test_too_few_ports_are_waited_for(void **state)
+static void test_job_waits_if_too_few_ports_are_free(void **state)
 {
     struct world world;
 
-    begin(&world, "Worker 2, PS 1", "Worker PS", 4);
+    begin_job(&world, "Worker 2, PS 1", "Worker PS", 4);
     host_ports_set(world.ports, OTHER, (int[]){100, 103}, 2);
-    step(&world);
+    reconcile_and_apply(&world);
     assert_string_equal(fixture_actions(&world.fixture), "");
-    assert_null(remembered(&world));
+    assert_null(annotated_ports(&world));
     assert_int_equal(world.fixture.plan.host_port_count, 0);
     assert_string_equal(
         fixture_events(&world.fixture),
@@ -202,115 +203,115 @@ static void test_too_few_ports_are_waited_for(void **state)
     assert_true(world.fixture.plan.requeue_ms > 0);
 
     host_ports_set(world.ports, OTHER, NULL, 0);
-    step(&world);
-    assert_non_null(remembered(&world));
+    reconcile_and_apply(&world);
+    assert_non_null(annotated_ports(&world));
     assert_int_equal(world.fixture.pod_count, 3);
-    end(&world);
+    end_job(&world);
 }
 
 /* The operator has just started and does not know yet which ports other jobs hold. */
-static void test_nothing_is_given_out_before_all_is_known(void **state)
+static void test_no_ports_are_given_before_all_jobs_are_known(void **state)
 {
     struct world world;
 
-    begin(&world, "Worker 2", "Worker", 4);
+    begin_job(&world, "Worker 2", "Worker", 4);
     world.fixture.host_ports = NULL;
-    step(&world);
+    reconcile_and_apply(&world);
     assert_string_equal(fixture_actions(&world.fixture), "");
-    assert_null(remembered(&world));
+    assert_null(annotated_ports(&world));
     assert_null(world.fixture.plan.host_ports);
     assert_true(world.fixture.plan.requeue_ms >= 0);
-    end(&world);
+    end_job(&world);
 }
 
-static void test_scaling(void **state)
+static void test_scaling_keeps_the_ports(void **state)
 {
     struct world world;
     char before[64];
 
-    begin(&world, "Worker 1 OnFailure", "Worker", 50);
-    step(&world);
-    assert_int_equal(sscanf(remembered(&world), "%60[^]]", before), 1);
+    begin_job(&world, "Worker 1 OnFailure", "Worker", 50);
+    reconcile_and_apply(&world);
+    assert_int_equal(sscanf(annotated_ports(&world), "%60[^]]", before), 1);
     fixture_change(&world.fixture, "worker-0=Running");
     struct json *worker = json_at(world.fixture.job, "spec", "tfReplicaSpecs", "Worker", NULL);
     json_set_int(world.fixture.arena, worker, "replicas", 3);
-    step(&world);
-    assert_true(str_has_prefix(remembered(&world), before));
+    reconcile_and_apply(&world);
+    assert_true(str_has_prefix(annotated_ports(&world), before));
     assert_int_equal(world.fixture.plan.host_port_count, 3);
     json_set_int(world.fixture.arena, worker, "replicas", 1);
-    step(&world);
-    assert_string_equal(remembered(&world), strcat(before, "]}"));
+    reconcile_and_apply(&world);
+    assert_string_equal(annotated_ports(&world), strcat(before, "]}"));
     assert_int_equal(world.fixture.plan.host_port_count, 1);
-    end(&world);
+    end_job(&world);
 }
 
 /* The surviving pods of a finished job keep their ports. The other ports are free for other
  * jobs. */
-static void test_ports_are_let_go_with_their_pods(void **state)
+static void test_ports_are_released_with_their_pods(void **state)
 {
     struct world world;
 
-    begin(&world, "Chief 1, PS 1", "Chief PS", 50);
-    step(&world);
+    begin_job(&world, "Chief 1, PS 1", "Chief PS", 50);
+    reconcile_and_apply(&world);
     int held = (int)json_get_int(port_of(find_pod(&world, "mnist-ps-0")), "hostPort", 0);
     fixture_change(&world.fixture, "chief-0=Succeeded(0) ps-0=Running");
-    step(&world);
+    reconcile_and_apply(&world);
     assert_string_equal(fixture_conditions(&world.fixture), "Created Succeeded");
-    step(&world);
-    assert_string_equal(remembered(&world),
+    reconcile_and_apply(&world);
+    assert_string_equal(annotated_ports(&world),
                         arena_printf(world.fixture.arena, "{\"chief\":[0],\"ps\":[%d]}", held));
     assert_int_equal(world.fixture.plan.host_port_count, 1);
     assert_int_equal(world.fixture.plan.host_ports[0], held);
     fixture_change(&world.fixture, "ps-0=Succeeded(0)");
-    step(&world);
-    assert_null(remembered(&world));
+    reconcile_and_apply(&world);
+    assert_null(annotated_ports(&world));
     assert_int_equal(world.fixture.plan.host_port_count, 0);
     assert_non_null(world.fixture.plan.host_ports);
-    end(&world);
+    end_job(&world);
 }
 
-static void test_a_suspended_job_holds_none(void **state)
+static void test_suspended_job_holds_no_ports(void **state)
 {
     struct world world;
     struct json *policy;
 
-    begin(&world, "Worker 2", "Worker", 50);
-    step(&world);
+    begin_job(&world, "Worker 2", "Worker", 50);
+    reconcile_and_apply(&world);
     fixture_change(&world.fixture, "worker-0=Running worker-1=Running");
     policy =
         json_ensure_object(world.fixture.arena, json_get(world.fixture.job, "spec"), "runPolicy");
     json_set_bool(world.fixture.arena, policy, "suspend", true);
-    step(&world);
-    assert_non_null(remembered(&world));
-    step(&world);
-    assert_null(remembered(&world));
+    reconcile_and_apply(&world);
+    assert_non_null(annotated_ports(&world));
+    reconcile_and_apply(&world);
+    assert_null(annotated_ports(&world));
     json_set_bool(world.fixture.arena, policy, "suspend", false);
-    step(&world);
-    assert_non_null(remembered(&world));
+    reconcile_and_apply(&world);
+    assert_non_null(annotated_ports(&world));
     assert_int_equal(world.fixture.pod_count, 2);
-    end(&world);
+    end_job(&world);
 }
 
 /* The job was created from the YAML of another job, including the annotations. */
-static void test_copied_ports_are_chosen_anew(void **state)
+static void test_ports_in_a_copied_annotation_are_replaced(void **state)
 {
     struct world world;
 
-    begin(&world, "Worker 2", "Worker", 3);
+    begin_job(&world, "Worker 2", "Worker", 3);
     host_ports_set(world.ports, OTHER, (int[]){101}, 1);
-    remember(&world, "{'worker': [101, 102]}");
-    step(&world);
-    assert_string_equal(remembered(&world), "{\"worker\":[100,102]}");
+    set_annotated_ports(&world, "{'worker': [101, 102]}");
+    reconcile_and_apply(&world);
+    assert_string_equal(annotated_ports(&world), "{\"worker\":[100,102]}");
 
     /* The ports of running pods are not changed. */
     fixture_change(&world.fixture, "worker-0=Running worker-1=Running");
     host_ports_set(world.ports, OTHER, (int[]){100}, 1);
-    step(&world);
-    assert_string_equal(remembered(&world), "{\"worker\":[100,102]}");
-    end(&world);
+    reconcile_and_apply(&world);
+    assert_string_equal(annotated_ports(&world), "{\"worker\":[100,102]}");
+    end_job(&world);
 }
 
-static void test_annotations_that_make_no_sense(void **state)
+static void test_invalid_annotations_are_ignored(void **state)
 {
     static const char *const texts[] = {
         "",
@@ -329,20 +330,20 @@ static void test_annotations_that_make_no_sense(void **state)
         struct world world;
         int ports[2];
 
-        begin(&world, "Worker 2", "Worker", 2);
+        begin_job(&world, "Worker 2", "Worker", 2);
         kube_meta_set_annotation(world.fixture.arena, world.fixture.job,
                                  TRAINING_HOST_PORTS_ANNOTATION, texts[i]);
-        step(&world);
-        assert_int_equal(sscanf(remembered(&world), "{\"worker\":[%d,%d]}", &ports[0], &ports[1]),
-                         2);
+        reconcile_and_apply(&world);
+        assert_int_equal(
+            sscanf(annotated_ports(&world), "{\"worker\":[%d,%d]}", &ports[0], &ports[1]), 2);
         assert_int_equal(ports[0] + ports[1], 201);
-        end(&world);
+        end_job(&world);
     }
 }
 
 /* A user edits the annotation while the pods live: the ports that the pods were created with
  * count. */
-static void test_pods_that_live_know_their_ports(void **state)
+static void test_ports_of_running_pods_override_the_annotation(void **state)
 {
     static const char *const texts[] = {"{'worker': [101, 100]}", "{'worker': [300, 301]}",
                                         "{'worker': [105, 100]}", "{}"};
@@ -350,40 +351,41 @@ static void test_pods_that_live_know_their_ports(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         struct world world;
 
-        begin(&world, "Worker 2", "Worker", 20);
-        step(&world);
+        begin_job(&world, "Worker 2", "Worker", 20);
+        reconcile_and_apply(&world);
         fixture_change(&world.fixture, "worker-0=Running worker-1=Running");
-        step(&world);
-        char *before = arena_strdup(world.fixture.arena, remembered(&world));
-        remember(&world, texts[i]);
-        step(&world);
-        assert_string_equal(remembered(&world), before);
-        end(&world);
+        reconcile_and_apply(&world);
+        char *before = arena_strdup(world.fixture.arena, annotated_ports(&world));
+        set_annotated_ports(&world, texts[i]);
+        reconcile_and_apply(&world);
+        assert_string_equal(annotated_ports(&world), before);
+        end_job(&world);
     }
 }
 
 /* A port that is twice in the annotation is given to one replica only. */
-static void test_a_port_is_given_to_one_replica_only(void **state)
+static void test_duplicate_port_is_given_to_one_replica(void **state)
 {
     struct world world;
     int ports[2];
 
-    begin(&world, "Worker 2", "Worker", 2);
-    remember(&world, "{'worker': [100, 100]}");
-    step(&world);
-    assert_int_equal(sscanf(remembered(&world), "{\"worker\":[%d,%d]}", &ports[0], &ports[1]), 2);
+    begin_job(&world, "Worker 2", "Worker", 2);
+    set_annotated_ports(&world, "{'worker': [100, 100]}");
+    reconcile_and_apply(&world);
+    assert_int_equal(sscanf(annotated_ports(&world), "{\"worker\":[%d,%d]}", &ports[0], &ports[1]),
+                     2);
     assert_int_equal(ports[0], 100);
     assert_int_equal(ports[1], 101);
-    end(&world);
+    end_job(&world);
 }
 
 /* A host port in the template is used as it is. The user must see to it that the port is free. */
-static void test_a_host_port_of_the_template_stands(void **state)
+static void test_host_port_of_the_template_is_kept(void **state)
 {
     struct world world;
     struct json *container;
 
-    begin(&world, "Worker 2", "Worker", 2);
+    begin_job(&world, "Worker 2", "Worker", 2);
     container =
         training_job_container(&TRAINING_TFJOB, json_at(world.fixture.job, "spec", "tfReplicaSpecs",
                                                         "Worker", "template", "spec", NULL));
@@ -394,65 +396,65 @@ static void test_a_host_port_of_the_template_stands(void **state)
         world.fixture.arena,
         json_at(world.fixture.job, "spec", "tfReplicaSpecs", "Worker", "template", "spec", NULL),
         "dnsPolicy", "Default");
-    step(&world);
-    assert_null(remembered(&world));
+    reconcile_and_apply(&world);
+    assert_null(annotated_ports(&world));
     assert_int_equal(world.fixture.pod_count, 2);
     assert_int_equal(json_get_int(port_of(find_pod(&world, "mnist-worker-1")), "containerPort", 0),
                      5000);
     assert_string_equal(
         json_get_string(json_get(find_pod(&world, "mnist-worker-1"), "spec"), "dnsPolicy", ""),
         "Default");
-    end(&world);
+    end_job(&world);
 }
 
 /* Jobs without hostNetwork get no annotation. */
-static void test_other_jobs_hold_none(void **state)
+static void test_jobs_without_host_network_hold_no_ports(void **state)
 {
     struct world world;
 
-    begin(&world, "Worker 2", "", 2);
+    begin_job(&world, "Worker 2", "", 2);
     world.fixture.host_ports = NULL;
-    step(&world);
-    assert_null(remembered(&world));
+    reconcile_and_apply(&world);
+    assert_null(annotated_ports(&world));
     assert_int_equal(world.fixture.pod_count, 2);
-    end(&world);
+    end_job(&world);
 }
 
 /* Without namespaces there are no names and only one port space, regardless of the template. */
-static void test_shared_address(void **state)
+static void test_shared_address_uses_host_ports(void **state)
 {
     struct world world;
 
-    begin(&world, "Worker 2", "", 2);
+    begin_job(&world, "Worker 2", "", 2);
     world.fixture.shared_address = "127.0.0.1";
-    step(&world);
+    reconcile_and_apply(&world);
     const struct json *pod = find_pod(&world, "mnist-worker-1");
     int64_t port = json_get_int(port_of(pod), "hostPort", 0);
     assert_in_range(port, 100, 101);
     assert_true(json_get_bool(json_get(pod, "spec"), "hostNetwork", false));
     assert_non_null(strstr(tf_config_of(pod), "127.0.0.1:100"));
     assert_non_null(strstr(tf_config_of(pod), "127.0.0.1:101"));
-    end(&world);
+    end_job(&world);
 }
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shared_address),
-        cmocka_unit_test(test_each_replica_gets_a_port_of_its_own),
-        cmocka_unit_test(test_ports_are_kept),
-        cmocka_unit_test(test_the_ports_of_others_are_spared),
-        cmocka_unit_test(test_too_few_ports_are_waited_for),
-        cmocka_unit_test(test_nothing_is_given_out_before_all_is_known),
-        cmocka_unit_test(test_scaling),
-        cmocka_unit_test(test_ports_are_let_go_with_their_pods),
-        cmocka_unit_test(test_a_suspended_job_holds_none),
-        cmocka_unit_test(test_copied_ports_are_chosen_anew),
-        cmocka_unit_test(test_annotations_that_make_no_sense),
-        cmocka_unit_test(test_pods_that_live_know_their_ports),
-        cmocka_unit_test(test_a_port_is_given_to_one_replica_only),
-        cmocka_unit_test(test_a_host_port_of_the_template_stands),
-        cmocka_unit_test(test_other_jobs_hold_none),
+        cmocka_unit_test(test_shared_address_uses_host_ports),
+        cmocka_unit_test(test_each_replica_gets_its_own_port),
+        cmocka_unit_test(test_ports_survive_failures_and_restarts),
+        cmocka_unit_test(test_ports_of_other_jobs_are_not_used),
+        cmocka_unit_test(test_job_waits_if_too_few_ports_are_free),
+        cmocka_unit_test(test_no_ports_are_given_before_all_jobs_are_known),
+        cmocka_unit_test(test_scaling_keeps_the_ports),
+        cmocka_unit_test(test_ports_are_released_with_their_pods),
+        cmocka_unit_test(test_suspended_job_holds_no_ports),
+        cmocka_unit_test(test_ports_in_a_copied_annotation_are_replaced),
+        cmocka_unit_test(test_invalid_annotations_are_ignored),
+        cmocka_unit_test(test_ports_of_running_pods_override_the_annotation),
+        cmocka_unit_test(test_duplicate_port_is_given_to_one_replica),
+        cmocka_unit_test(test_host_port_of_the_template_is_kept),
+        cmocka_unit_test(test_jobs_without_host_network_hold_no_ports),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-static void test_who_holds_what(void **state)
+static void test_held_ports_are_found(void **state)
 {
     struct host_ports *ports = host_ports_new(100, 200);
 
@@ -36,7 +36,7 @@ static void test_who_holds_what(void **state)
     host_ports_free(ports);
 }
 
-static void test_numbers_that_are_no_ports(void **state)
+static void test_invalid_port_numbers_are_ignored(void **state)
 {
     struct host_ports *ports = host_ports_new(100, 200);
 
@@ -47,7 +47,7 @@ static void test_numbers_that_are_no_ports(void **state)
     host_ports_free(ports);
 }
 
-static void test_forgetting_a_kind(void **state)
+static void test_ports_of_a_kind_are_forgotten(void **state)
 {
     struct host_ports *ports = host_ports_new(100, 200);
 
@@ -66,7 +66,7 @@ static void test_forgetting_a_kind(void **state)
     host_ports_free(ports);
 }
 
-static void test_all_must_have_told(void **state)
+static void test_all_kinds_must_report(void **state)
 {
     struct host_ports *ports = host_ports_new(100, 200);
 
@@ -79,7 +79,7 @@ static void test_all_must_have_told(void **state)
     host_ports_free(ports);
 }
 
-static void test_ranges(void **state)
+static void test_port_ranges_are_parsed(void **state)
 {
     static const char *const bad[] = {
         NULL,      "",    "20000", "-",     "1-",    "-1",   "0-5",
@@ -99,11 +99,11 @@ static void test_ranges(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_holds_what),
-        cmocka_unit_test(test_numbers_that_are_no_ports),
-        cmocka_unit_test(test_forgetting_a_kind),
-        cmocka_unit_test(test_all_must_have_told),
-        cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_held_ports_are_found),
+        cmocka_unit_test(test_invalid_port_numbers_are_ignored),
+        cmocka_unit_test(test_ports_of_a_kind_are_forgotten),
+        cmocka_unit_test(test_all_kinds_must_report),
+        cmocka_unit_test(test_port_ranges_are_parsed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

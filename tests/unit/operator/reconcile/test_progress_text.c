@@ -1,4 +1,4 @@
-/* Tests progress as one line, which replica is asked for it, and whether a change is only
+/* Tests progress as one line, which replica is polled for it, and whether a change affects only the
  * progress. */
 #include "job_fixture.h"
 
@@ -75,7 +75,7 @@ static void test_row(void **state)
     arena_free(arena);
 }
 
-static void test_too_large(void **state)
+static void test_too_large_document_is_rejected(void **state)
 {
     struct arena *arena = arena_new();
     char *document = arena_zalloc(arena, TRAINING_PROGRESS_DOCUMENT_MAX + 2), *text;
@@ -90,7 +90,7 @@ static void test_too_large(void **state)
     arena_free(arena);
 }
 
-static const struct json *ask(struct job_fixture *fixture, int *ret_port)
+static const struct json *progress_pod(struct job_fixture *fixture, int *ret_port)
 {
     return training_progress_pod((const struct json *const *)fixture->pods, fixture->pod_count,
                                  "job-uid", ret_port);
@@ -104,7 +104,7 @@ static void add_ports(struct job_fixture *fixture, size_t pod, const char *ports
         json_append(json_get(container, "ports"), json_clone(fixture->arena, port));
 }
 
-static void test_whom_to_ask(void **state)
+static void test_chief_with_a_progress_port_is_polled(void **state)
 {
     struct job_fixture fixture;
     int port = 0;
@@ -112,24 +112,25 @@ static void test_whom_to_ask(void **state)
     fixture_init(&fixture, "Chief 1, Worker 1", NULL);
     fixture_pods(&fixture, "worker-0=Running chief-0=Running");
     add_ports(&fixture, 0, "[{'name':'progress','containerPort':1}]");
-    assert_null(ask(&fixture, &port)); /* only the chief is asked, and it has no such port */
+    assert_null(
+        progress_pod(&fixture, &port)); /* only the chief is polled, and it has no such port */
     add_ports(&fixture, 1, "[{'name':'metrics','containerPort':9090}]");
-    assert_ptr_equal(ask(&fixture, &port), fixture.pods[1]);
+    assert_ptr_equal(progress_pod(&fixture, &port), fixture.pods[1]);
     assert_int_equal(port, 9090);
     add_ports(&fixture, 1, "[{'name':'progress','containerPort':8000}]");
-    ask(&fixture, &port);
+    progress_pod(&fixture, &port);
     assert_int_equal(port, 8000);
 
     fixture_change(&fixture, "chief-0=Pending");
-    assert_null(ask(&fixture, &port));
+    assert_null(progress_pod(&fixture, &port));
     fixture_change(&fixture, "chief-0=Succeeded(0)");
-    assert_null(ask(&fixture, &port));
+    assert_null(progress_pod(&fixture, &port));
     fixture_change(&fixture, "chief-0=Running!");
-    assert_null(ask(&fixture, &port));
+    assert_null(progress_pod(&fixture, &port));
     fixture_release(&fixture);
 }
 
-static void leave(struct job_fixture *fixture, size_t pod, const char *message)
+static void set_termination_message(struct job_fixture *fixture, size_t pod, const char *message)
 {
     struct json *container =
         json_first(json_at(fixture->pods[pod], "status", "containerStatuses", NULL));
@@ -139,7 +140,7 @@ static void leave(struct job_fixture *fixture, size_t pod, const char *message)
 }
 
 /* Returns the progress on the job after a pass. */
-static const char *remembered(struct job_fixture *fixture)
+static const char *annotated_progress(struct job_fixture *fixture)
 {
     fixture_reconcile(fixture);
     return json_get_string(fixture->plan.annotations, TRAINING_PROGRESS_ANNOTATION, NULL);
@@ -147,37 +148,37 @@ static const char *remembered(struct job_fixture *fixture)
 
 /* A chief that has succeeded leaves its last step in its termination message. The job gets it
  * before the job ends. */
-static void test_last_word(void **state)
+static void test_termination_message_has_the_last_progress(void **state)
 {
     struct job_fixture fixture;
 
     fixture_init(&fixture, "Chief 1, Worker 1", "{'cleanPodPolicy': 'All'}");
     fixture_pods(&fixture, "chief-0=Failed(1) worker-0=Succeeded(0)");
-    leave(&fixture, 0, "{\"step\":3,\"total\":9}");
-    leave(&fixture, 1, "{\"step\":4,\"total\":9}");
-    /* The chief has not succeeded, and no other replica is asked. */
-    assert_null(remembered(&fixture));
+    set_termination_message(&fixture, 0, "{\"step\":3,\"total\":9}");
+    set_termination_message(&fixture, 1, "{\"step\":4,\"total\":9}");
+    /* The chief has not succeeded, and no other replica is polled. */
+    assert_null(annotated_progress(&fixture));
     fixture_release(&fixture);
 
     fixture_init(&fixture, "Chief 1, Worker 1", "{'cleanPodPolicy': 'All'}");
     fixture_pods(&fixture, "chief-0=Succeeded(0) worker-0=Running");
-    assert_null(remembered(&fixture));
-    leave(&fixture, 0, "it is done");
-    assert_null(remembered(&fixture));
-    leave(&fixture, 0, "{\"step\":9,\"total\":9,\"loss\":0.5}");
-    assert_string_equal(remembered(&fixture), "step 9/9, loss 0.5");
+    assert_null(annotated_progress(&fixture));
+    set_termination_message(&fixture, 0, "it is done");
+    assert_null(annotated_progress(&fixture));
+    set_termination_message(&fixture, 0, "{\"step\":9,\"total\":9,\"loss\":0.5}");
+    assert_string_equal(annotated_progress(&fixture), "step 9/9, loss 0.5");
     assert_null(json_get(fixture.plan.annotations, TRAINING_REPORT_ANNOTATION));
     fixture_apply(&fixture);
-    assert_null(remembered(&fixture)); /* the job has it already */
+    assert_null(annotated_progress(&fixture)); /* the job has it already */
     /* Progress that was read before the end may be written after it. */
     kube_meta_set_annotation(fixture.arena, fixture.job, TRAINING_PROGRESS_ANNOTATION, "step 7/9");
-    assert_string_equal(remembered(&fixture), "step 9/9, loss 0.5");
+    assert_string_equal(annotated_progress(&fixture), "step 9/9, loss 0.5");
     fixture_release(&fixture);
 }
 
 /* The termination message also has the path of the report in the container. The job shows it as a
  * path in the volume. */
-static void test_report(void **state)
+static void test_report_path_is_shown_in_its_volume(void **state)
 {
     struct job_fixture fixture;
 
@@ -191,14 +192,14 @@ static void test_report(void **state)
         read_json(fixture.arena, "[{'name':'v','persistentVolumeClaim':{'claimName':'models'}}]"));
     json_set(fixture.arena, container, "volumeMounts",
              read_json(fixture.arena, "[{'name':'v','mountPath':'/model'}]"));
-    leave(&fixture, 0, "{\"step\":9,\"report\":\"/model/report.html\"}");
-    assert_string_equal(remembered(&fixture), "step 9");
+    set_termination_message(&fixture, 0, "{\"step\":9,\"report\":\"/model/report.html\"}");
+    assert_string_equal(annotated_progress(&fixture), "step 9");
     assert_string_equal(json_get_string(fixture.plan.annotations, TRAINING_REPORT_ANNOTATION, ""),
                         "report.html in claim models");
     fixture_release(&fixture);
 }
 
-static void test_worker_0_speaks_where_there_is_no_chief(void **state)
+static void test_worker_0_is_polled_without_a_chief(void **state)
 {
     struct job_fixture fixture;
     int port = 0;
@@ -207,7 +208,7 @@ static void test_worker_0_speaks_where_there_is_no_chief(void **state)
     fixture_pods(&fixture, "worker-0=Running worker-1=Running");
     add_ports(&fixture, 0, "[{'name':'progress','containerPort':8000}]");
     add_ports(&fixture, 1, "[{'name':'progress','containerPort':8000}]");
-    assert_ptr_equal(ask(&fixture, &port), fixture.pods[0]);
+    assert_ptr_equal(progress_pod(&fixture, &port), fixture.pods[0]);
     assert_null(training_progress_pod((const struct json *const *)fixture.pods, 2, "other", &port));
     fixture_release(&fixture);
 }
@@ -216,7 +217,7 @@ static void test_worker_0_speaks_where_there_is_no_chief(void **state)
     "{'metadata':{'uid':'u','resourceVersion':'1','annotations':{'trainyard.dev/progress':'a',"    \
     "'x':'y'}},'spec':{'a':1},'status':{'b':2}}"
 
-static void test_changes(void **state)
+static void test_progress_only_changes_are_detected(void **state)
 {
     static const struct {
         const char *rule, *after;
@@ -278,12 +279,12 @@ int main(void)
     for (; count < ARRAY_SIZE(ROWS); count++)
         tests[count] = (struct CMUnitTest){
             .name = ROWS[count].rule, .test_func = test_row, .initial_state = (void *)&ROWS[count]};
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_too_large);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_whom_to_ask);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_last_word);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_report);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_too_large_document_is_rejected);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_chief_with_a_progress_port_is_polled);
     tests[count++] =
-        (struct CMUnitTest)cmocka_unit_test(test_worker_0_speaks_where_there_is_no_chief);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_changes);
+        (struct CMUnitTest)cmocka_unit_test(test_termination_message_has_the_last_progress);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_report_path_is_shown_in_its_volume);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_worker_0_is_polled_without_a_chief);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(test_progress_only_changes_are_detected);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

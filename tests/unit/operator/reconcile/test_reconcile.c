@@ -47,7 +47,7 @@ static void test_a_single_replica_has_pod_and_service(void **state)
     fixture_release(&fixture);
 }
 
-static void test_what_is_there_is_not_made_again(void **state)
+static void test_existing_pods_are_not_created_again(void **state)
 {
     struct job_fixture fixture;
 
@@ -62,7 +62,7 @@ static void test_what_is_there_is_not_made_again(void **state)
 
 /* The server rejects the pods permanently: the job fails, its running pods end, and no pod is
  * created. */
-static void test_refused_pods_fail_the_job(void **state)
+static void test_rejected_pods_fail_the_job(void **state)
 {
     struct job_fixture fixture;
 
@@ -84,7 +84,7 @@ static void test_refused_pods_fail_the_job(void **state)
 }
 
 /* A suspended job may be edited until its pods are valid. */
-static void test_refused_pods_of_a_suspended_job(void **state)
+static void test_rejected_pods_do_not_fail_a_suspended_job(void **state)
 {
     struct job_fixture fixture;
 
@@ -95,7 +95,7 @@ static void test_refused_pods_of_a_suspended_job(void **state)
     fixture_release(&fixture);
 }
 
-static void test_which_answers_are_final(void **state)
+static void test_permanent_rejections_are_recognized(void **state)
 {
     static const struct {
         enum err_code code;
@@ -134,7 +134,7 @@ static void test_settled_job_has_nothing_to_do(void **state)
     fixture_release(&fixture);
 }
 
-static void test_success_has_the_incumbents_words(void **state)
+static void test_success_has_the_message_of_kubeflow(void **state)
 {
     struct job_fixture fixture;
 
@@ -160,7 +160,7 @@ static void set_replicas(struct job_fixture *fixture, const char *type, int repl
                  "replicas", replicas);
 }
 
-static void test_scale_up_makes_the_missing(void **state)
+static void test_scale_up_creates_missing_replicas(void **state)
 {
     struct job_fixture fixture;
 
@@ -176,7 +176,7 @@ static void test_scale_up_makes_the_missing(void **state)
 }
 
 /* Unlike in Kubeflow's training operator, the deleted pods do not count as failures. */
-static void test_scale_down_takes_the_surplus_away(void **state)
+static void test_scale_down_deletes_surplus_replicas(void **state)
 {
     struct job_fixture fixture;
 
@@ -197,7 +197,7 @@ static void test_scale_down_takes_the_surplus_away(void **state)
 
 /* A job in which no replica ran to its end has not succeeded, neither at the start nor after
  * scaling to 0. */
-static void test_nothing_is_no_success(void **state)
+static void test_job_without_replicas_does_not_succeed(void **state)
 {
     static const struct {
         const char *spec, *type, *pods, *actions, *counts, *running_again;
@@ -244,7 +244,7 @@ static void test_nothing_is_no_success(void **state)
 }
 
 /* A helper replica that restarts does not make a job without workers look active. */
-static void test_a_job_of_nothing_waits_whatever_its_helpers_do(void **state)
+static void test_job_without_workers_waits_despite_its_helpers(void **state)
 {
     struct job_fixture fixture;
 
@@ -260,7 +260,7 @@ static void test_a_job_of_nothing_waits_whatever_its_helpers_do(void **state)
 }
 
 /* The job was scaled to 0 while it restarted. */
-static void test_a_restart_is_over_when_nothing_is_left(void **state)
+static void test_scaling_to_zero_ends_a_restart(void **state)
 {
     struct job_fixture fixture;
 
@@ -307,7 +307,7 @@ static void test_scale_down_and_up_again(void **state)
     }
 }
 
-static void test_invalid_job_fails_and_makes_nothing(void **state)
+static void test_invalid_job_fails_without_pods(void **state)
 {
     struct job_fixture fixture;
 
@@ -354,7 +354,7 @@ static void test_job_of_another_manager_is_left_alone(void **state)
 }
 
 /* The job is given to another manager while it runs. Its pods belong to that manager now. */
-static void test_a_job_given_away_is_left_alone(void **state)
+static void test_job_given_to_another_manager_is_left_alone(void **state)
 {
     struct job_fixture fixture;
 
@@ -370,7 +370,7 @@ static void test_a_job_given_away_is_left_alone(void **state)
     fixture_release(&fixture);
 }
 
-static void test_a_job_that_nobody_can_end_says_so(void **state)
+static void test_job_without_an_ending_replica_is_reported(void **state)
 {
     static const struct {
         const char *spec;
@@ -396,7 +396,7 @@ static void test_a_job_that_nobody_can_end_says_so(void **state)
 }
 
 /* A program with ParameterServerStrategy hangs if TF_CONFIG lists an evaluator. */
-static void test_an_evaluator_beside_parameter_servers_is_pointed_out(void **state)
+static void test_evaluator_beside_parameter_servers_is_reported(void **state)
 {
     static const struct {
         const char *spec, *annotation;
@@ -419,8 +419,9 @@ static void test_an_evaluator_beside_parameter_servers_is_pointed_out(void **sta
             kube_meta_set_annotation(fixture.arena, fixture.job, TRAINING_EVALUATOR_ANNOTATION,
                                      rows[i].annotation);
         fixture_reconcile(&fixture);
-        assert_int_equal(fixture_was_told(&fixture, "trainyard.dev/tf-config-evaluator: \"false\""),
-                         rows[i].told);
+        assert_int_equal(
+            fixture_has_event(&fixture, "trainyard.dev/tf-config-evaluator: \"false\""),
+            rows[i].told);
         if (rows[i].told) {
             assert_string_equal(fixture.plan.events[0].reason, "EvaluatorInTFConfig");
             assert_true(fixture.plan.events[0].warning && fixture.plan.events[0].once);
@@ -430,7 +431,7 @@ static void test_an_evaluator_beside_parameter_servers_is_pointed_out(void **sta
 }
 
 /* An edit made a running job invalid. The job has failed, so its pods must not run on. */
-static void test_a_job_edited_into_nonsense_is_stopped(void **state)
+static void test_running_job_that_becomes_invalid_is_stopped(void **state)
 {
     struct job_fixture fixture;
 
@@ -445,7 +446,7 @@ static void test_a_job_edited_into_nonsense_is_stopped(void **state)
     fixture_release(&fixture);
 }
 
-static void test_job_being_deleted_is_left_alone(void **state)
+static void test_job_in_deletion_is_left_alone(void **state)
 {
     struct job_fixture fixture;
 
@@ -459,7 +460,7 @@ static void test_job_being_deleted_is_left_alone(void **state)
 }
 
 /* A pod of the same name with another owner is neither counted nor touched. */
-static void test_a_taken_name_is_waited_for_and_told(void **state)
+static void test_pod_name_in_use_is_reported(void **state)
 {
     struct job_fixture fixture;
 
@@ -474,7 +475,7 @@ static void test_a_taken_name_is_waited_for_and_told(void **state)
     fixture_release(&fixture);
 }
 
-static void test_unknown_status_fields_survive(void **state)
+static void test_unknown_status_fields_are_kept(void **state)
 {
     struct job_fixture fixture;
 
@@ -502,7 +503,7 @@ static void test_template_restart_policy_is_overridden_with_a_warning(void **sta
     fixture_release(&fixture);
 }
 
-static void test_troubles_of_pods_are_told(void **state)
+static void test_pod_failures_are_reported(void **state)
 {
     struct job_fixture fixture;
 
@@ -529,7 +530,7 @@ static void test_troubles_of_pods_are_told(void **state)
 
 /* A program that could not start, a program killed for its memory, an evicted pod, and a failed
  * init container: the job's message has the cause. */
-static void test_the_cause_of_a_failure_is_told(void **state)
+static void test_cause_of_a_failure_is_reported(void **state)
 {
     static const struct {
         const char *phase, *status, *event;
@@ -573,30 +574,30 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_services_before_pods_in_fixed_order),
         cmocka_unit_test(test_a_single_replica_has_pod_and_service),
-        cmocka_unit_test(test_what_is_there_is_not_made_again),
-        cmocka_unit_test(test_refused_pods_fail_the_job),
-        cmocka_unit_test(test_refused_pods_of_a_suspended_job),
-        cmocka_unit_test(test_which_answers_are_final),
+        cmocka_unit_test(test_existing_pods_are_not_created_again),
+        cmocka_unit_test(test_rejected_pods_fail_the_job),
+        cmocka_unit_test(test_rejected_pods_do_not_fail_a_suspended_job),
+        cmocka_unit_test(test_permanent_rejections_are_recognized),
         cmocka_unit_test(test_settled_job_has_nothing_to_do),
-        cmocka_unit_test(test_success_has_the_incumbents_words),
-        cmocka_unit_test(test_scale_up_makes_the_missing),
-        cmocka_unit_test(test_scale_down_takes_the_surplus_away),
-        cmocka_unit_test(test_nothing_is_no_success),
-        cmocka_unit_test(test_a_job_of_nothing_waits_whatever_its_helpers_do),
-        cmocka_unit_test(test_a_restart_is_over_when_nothing_is_left),
+        cmocka_unit_test(test_success_has_the_message_of_kubeflow),
+        cmocka_unit_test(test_scale_up_creates_missing_replicas),
+        cmocka_unit_test(test_scale_down_deletes_surplus_replicas),
+        cmocka_unit_test(test_job_without_replicas_does_not_succeed),
+        cmocka_unit_test(test_job_without_workers_waits_despite_its_helpers),
+        cmocka_unit_test(test_scaling_to_zero_ends_a_restart),
         cmocka_unit_test(test_scale_down_and_up_again),
-        cmocka_unit_test(test_invalid_job_fails_and_makes_nothing),
+        cmocka_unit_test(test_invalid_job_fails_without_pods),
         cmocka_unit_test(test_job_of_another_manager_is_left_alone),
-        cmocka_unit_test(test_a_job_given_away_is_left_alone),
-        cmocka_unit_test(test_a_job_that_nobody_can_end_says_so),
-        cmocka_unit_test(test_an_evaluator_beside_parameter_servers_is_pointed_out),
-        cmocka_unit_test(test_a_job_edited_into_nonsense_is_stopped),
-        cmocka_unit_test(test_job_being_deleted_is_left_alone),
-        cmocka_unit_test(test_a_taken_name_is_waited_for_and_told),
-        cmocka_unit_test(test_unknown_status_fields_survive),
+        cmocka_unit_test(test_job_given_to_another_manager_is_left_alone),
+        cmocka_unit_test(test_job_without_an_ending_replica_is_reported),
+        cmocka_unit_test(test_evaluator_beside_parameter_servers_is_reported),
+        cmocka_unit_test(test_running_job_that_becomes_invalid_is_stopped),
+        cmocka_unit_test(test_job_in_deletion_is_left_alone),
+        cmocka_unit_test(test_pod_name_in_use_is_reported),
+        cmocka_unit_test(test_unknown_status_fields_are_kept),
         cmocka_unit_test(test_template_restart_policy_is_overridden_with_a_warning),
-        cmocka_unit_test(test_troubles_of_pods_are_told),
-        cmocka_unit_test(test_the_cause_of_a_failure_is_told),
+        cmocka_unit_test(test_pod_failures_are_reported),
+        cmocka_unit_test(test_cause_of_a_failure_is_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,7 +56,7 @@ static const char *find_claim(void *context, struct arena *arena, const char *na
                : NULL;
 }
 
-static void check(const char *expected, const char *actual)
+static void check_location(const char *expected, const char *actual)
 {
     if (expected)
         assert_string_equal(actual, expected);
@@ -73,8 +73,10 @@ static void test_row(void **state)
 
     const struct json *spec = json_get(pod, "spec");
 
-    check(row->elsewhere, training_report_location(arena, NULL, pod, spec, "main", row->path));
-    check(row->here, training_report_location(arena, &claims, pod, spec, "main", row->path));
+    check_location(row->elsewhere,
+                   training_report_location(arena, NULL, pod, spec, "main", row->path));
+    check_location(row->here,
+                   training_report_location(arena, &claims, pod, spec, "main", row->path));
 }
 
 int main(void)

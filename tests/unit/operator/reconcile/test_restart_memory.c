@@ -16,14 +16,14 @@
 
 #include <cmocka.h>
 
-static const char *memory(const struct job_fixture *fixture)
+static const char *recorded_restarts(const struct job_fixture *fixture)
 {
     const char *text = kube_meta_annotation(fixture->job, TRAINING_RESTARTS_ANNOTATION);
 
     return text ? text : "";
 }
 
-static void set_memory(struct job_fixture *fixture, const char *text)
+static void set_recorded_restarts(struct job_fixture *fixture, const char *text)
 {
     kube_meta_set_annotation(fixture->arena, fixture->job, TRAINING_RESTARTS_ANNOTATION, text);
 }
@@ -38,13 +38,13 @@ static void apply_without_status(struct job_fixture *fixture)
     fixture->gone_count = gone_count;
 }
 
-static void restart_together(struct job_fixture *fixture)
+static void set_job_restart_scope(struct job_fixture *fixture)
 {
     kube_meta_set_annotation(fixture->arena, fixture->job, "trainyard.dev/restart-scope", "job");
 }
 
 /* An old pod vanishes at the moment when the job is resumed, however it ended. */
-static void test_resumed_while_the_last_pod_vanishes(void **state)
+static void test_resume_while_the_last_pod_disappears(void **state)
 {
     static const char *const specs[] = {"Worker 1", "Worker 1 OnFailure", "Worker 1 ExitCode"};
     static const char *const ends[] = {"worker-0=Running!", "worker-0=Succeeded(0)!",
@@ -60,18 +60,18 @@ static void test_resumed_while_the_last_pod_vanishes(void **state)
         fixture_set_suspend(&fixture, true);
         fixture_settle(&fixture);
         fixture_set_suspend(&fixture, false);
-        fixture_gone(&fixture, ends[i % ARRAY_SIZE(ends)]);
+        fixture_gone_pods(&fixture, ends[i % ARRAY_SIZE(ends)]);
         fixture_settle(&fixture);
         assert_string_equal(fixture_conditions(&fixture), "Created Running=False Suspended=False");
         assert_int_equal(fixture.pod_count, 1);
-        assert_string_equal(memory(&fixture), "");
+        assert_string_equal(recorded_restarts(&fixture), "");
         fixture_release(&fixture);
     }
 }
 
 /* The job is resumed before the status of the suspension was written. Pods that we deleted still
  * count as no failure, and the job starts again as a whole. */
-static void test_resumed_at_once(void **state)
+static void test_resume_before_the_suspension_is_in_the_status(void **state)
 {
     static const char *const specs[] = {"Worker 2", "Worker 2 OnFailure", "Worker 2 ExitCode"};
 
@@ -92,21 +92,22 @@ static void test_resumed_at_once(void **state)
         fixture_settle(&fixture);
         assert_string_equal(fixture_conditions(&fixture), "Created Running");
         assert_int_equal(fixture.pod_count, 2);
-        assert_string_equal(memory(&fixture), ""); /* they are gone and removed from the memory */
+        assert_string_equal(recorded_restarts(&fixture),
+                            ""); /* the pods are gone and no longer recorded */
         fixture_release(&fixture);
     }
 }
 
 /* Two of three pods vanish at once. That is one restart, even if the status could not be
  * written. */
-static void test_vanished_together_counts_once(void **state)
+static void test_pods_lost_together_are_one_restart(void **state)
 {
     struct job_fixture fixture;
 
     fixture_init(&fixture, "Worker 3 OnFailure", "{'backoffLimit': 1}");
-    restart_together(&fixture);
+    set_job_restart_scope(&fixture);
     fixture_pods(&fixture, "worker-0=Running");
-    fixture_gone(&fixture, "worker-1=Running worker-2=Running");
+    fixture_gone_pods(&fixture, "worker-1=Running worker-2=Running");
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_conditions(&fixture), "Created Restarting");
     apply_without_status(&fixture);
@@ -119,14 +120,14 @@ static void test_vanished_together_counts_once(void **state)
 }
 
 /* A replica that has finished and vanished restarts together with the others. */
-static void test_a_vanished_success_restarts_too(void **state)
+static void test_deleted_succeeded_replica_restarts_with_the_job(void **state)
 {
     struct job_fixture fixture;
 
     fixture_init(&fixture, "Chief 1 OnFailure, Worker 2 OnFailure", NULL);
-    restart_together(&fixture);
+    set_job_restart_scope(&fixture);
     fixture_pods(&fixture, "chief-0=Running worker-0=Failed(1)");
-    fixture_gone(&fixture, "worker-1=Succeeded(0)");
+    fixture_gone_pods(&fixture, "worker-1=Succeeded(0)");
     fixture_reconcile(&fixture);
     apply_without_status(&fixture);
     fixture_settle(&fixture);
@@ -136,7 +137,7 @@ static void test_a_vanished_success_restarts_too(void **state)
 }
 
 /* The restart was counted, but its status write failed. The next pass writes the status. */
-static void test_restarting_is_said_in_the_end(void **state)
+static void test_restarting_condition_is_written_after_a_conflict(void **state)
 {
     static const char RESTARTING[] =
         "Warning TFJobRestarting: job mnist is restarting because Worker replica(s) failed.";
@@ -163,19 +164,19 @@ static void test_restarting_is_said_in_the_end(void **state)
 }
 
 /* The restarts of a replica still count after it is scaled away and back. */
-static void test_scaling_gives_no_tries_back(void **state)
+static void test_scaling_does_not_reset_restarts(void **state)
 {
     struct job_fixture fixture;
 
     fixture_init(&fixture, "Worker 2 ExitCode", "{'backoffLimit': 2}");
-    set_memory(&fixture, "{\"worker-1\":{\"count\":2,\"uid\":\"x\"}}");
+    set_recorded_restarts(&fixture, "{\"worker-1\":{\"count\":2,\"uid\":\"x\"}}");
     fixture_settle(&fixture);
     fixture_set_replicas(&fixture, "Worker", 1);
     fixture_settle(&fixture);
-    assert_string_equal(memory(&fixture), "{\"past\":{\"count\":2}}");
+    assert_string_equal(recorded_restarts(&fixture), "{\"past\":{\"count\":2}}");
     fixture_set_replicas(&fixture, "Worker", 2);
     fixture_settle(&fixture);
-    assert_string_equal(memory(&fixture), "{\"past\":{\"count\":2}}");
+    assert_string_equal(recorded_restarts(&fixture), "{\"past\":{\"count\":2}}");
     fixture_change(&fixture, "worker-0=Running worker-1=Failed(137)");
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_conditions(&fixture), "Created Failed");
@@ -183,7 +184,7 @@ static void test_scaling_gives_no_tries_back(void **state)
 }
 
 /* Restarts in place are lost with a deleted pod, so they are counted before, and once. */
-static void test_restarts_in_place_survive_a_suspension(void **state)
+static void test_restarts_in_place_are_kept_after_a_suspension(void **state)
 {
     struct job_fixture fixture;
 
@@ -197,7 +198,7 @@ static void test_restarts_in_place_survive_a_suspension(void **state)
     fixture.pods[fixture.pod_count++] = leaving;
     fixture_change(&fixture, "worker-0=Running*2!");
     fixture_settle(&fixture);
-    assert_non_null(strstr(memory(&fixture), "{\"worker-0\":{\"count\":2,"));
+    assert_non_null(strstr(recorded_restarts(&fixture), "{\"worker-0\":{\"count\":2,"));
     fixture.pod_count = 0;
     fixture_set_suspend(&fixture, false);
     fixture_settle(&fixture);
@@ -208,21 +209,21 @@ static void test_restarts_in_place_survive_a_suspension(void **state)
     fixture_release(&fixture);
 }
 
-static void test_restarts_in_place_of_those_taken_along(void **state)
+static void test_restarts_in_place_count_for_all_deleted_pods(void **state)
 {
     struct job_fixture fixture;
 
     fixture_init(&fixture, "Worker 1 OnFailure, PS 1 Always", NULL);
-    restart_together(&fixture);
+    set_job_restart_scope(&fixture);
     fixture_pods(&fixture, "worker-0=Failed(1) ps-0=Running*2");
     fixture_settle(&fixture);
-    assert_non_null(strstr(memory(&fixture), "\"ps-0\":{\"count\":2,"));
-    assert_non_null(strstr(memory(&fixture), "\"worker-0\":{\"count\":1,"));
+    assert_non_null(strstr(recorded_restarts(&fixture), "\"ps-0\":{\"count\":2,"));
+    assert_non_null(strstr(recorded_restarts(&fixture), "\"worker-0\":{\"count\":1,"));
     fixture_release(&fixture);
 }
 
 /* The restarts in place of a failing pod count together with its failure, not after it. */
-static void test_the_limit_sees_what_goes_with_a_pod(void **state)
+static void test_backoff_limit_includes_restarts_of_the_failed_pod(void **state)
 {
     struct job_fixture fixture;
 
@@ -235,12 +236,12 @@ static void test_the_limit_sees_what_goes_with_a_pod(void **state)
 
 /* A user gives a pod the index of another replica. The pod must not change the count of that
  * replica. */
-static void test_a_wrong_label_changes_no_count(void **state)
+static void test_wrong_index_label_changes_no_count(void **state)
 {
     struct job_fixture fixture;
 
     fixture_init(&fixture, "Worker 2 OnFailure", NULL);
-    set_memory(&fixture, "{\"worker-1\":{\"count\":2,\"uid\":\"x\"}}");
+    set_recorded_restarts(&fixture, "{\"worker-1\":{\"count\":2,\"uid\":\"x\"}}");
     fixture_pods(&fixture, "worker-0=Running worker-1=Running");
     kube_meta_set_label(fixture.arena, fixture.pods[0], TRAINING_INDEX_LABEL, "1");
     fixture_reconcile(&fixture);
@@ -249,7 +250,7 @@ static void test_a_wrong_label_changes_no_count(void **state)
 }
 
 /* Thousands of deleted pods fit into the API's limit for all annotations. */
-static void test_room_for_ten_thousand(void **state)
+static void test_annotation_has_room_for_thousands_of_pods(void **state)
 {
     enum { PODS = 9999, ANNOTATIONS_MAX = 256 * 1024 };
     struct job_fixture fixture;
@@ -283,17 +284,17 @@ static void test_room_for_ten_thousand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_resumed_while_the_last_pod_vanishes),
-        cmocka_unit_test(test_resumed_at_once),
-        cmocka_unit_test(test_vanished_together_counts_once),
-        cmocka_unit_test(test_a_vanished_success_restarts_too),
-        cmocka_unit_test(test_restarting_is_said_in_the_end),
-        cmocka_unit_test(test_scaling_gives_no_tries_back),
-        cmocka_unit_test(test_restarts_in_place_survive_a_suspension),
-        cmocka_unit_test(test_restarts_in_place_of_those_taken_along),
-        cmocka_unit_test(test_the_limit_sees_what_goes_with_a_pod),
-        cmocka_unit_test(test_a_wrong_label_changes_no_count),
-        cmocka_unit_test(test_room_for_ten_thousand),
+        cmocka_unit_test(test_resume_while_the_last_pod_disappears),
+        cmocka_unit_test(test_resume_before_the_suspension_is_in_the_status),
+        cmocka_unit_test(test_pods_lost_together_are_one_restart),
+        cmocka_unit_test(test_deleted_succeeded_replica_restarts_with_the_job),
+        cmocka_unit_test(test_restarting_condition_is_written_after_a_conflict),
+        cmocka_unit_test(test_scaling_does_not_reset_restarts),
+        cmocka_unit_test(test_restarts_in_place_are_kept_after_a_suspension),
+        cmocka_unit_test(test_restarts_in_place_count_for_all_deleted_pods),
+        cmocka_unit_test(test_backoff_limit_includes_restarts_of_the_failed_pod),
+        cmocka_unit_test(test_wrong_index_label_changes_no_count),
+        cmocka_unit_test(test_annotation_has_room_for_thousands_of_pods),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Tests restart policies, the limits on restarts, and what is remembered of them. */
+/* Tests restart policies, the limits on restarts, and the restarts that are recorded on the job. */
 #include "job_fixture.h"
 
 #include "operator/reconcile/conditions.h"
@@ -91,7 +91,7 @@ static void test_row(void **state)
 
     fixture_init(&fixture, row->spec, row->run_policy);
     fixture_pods(&fixture, row->pods);
-    fixture_gone(&fixture, row->gone);
+    fixture_gone_pods(&fixture, row->gone);
     if (row->gone[0]) /* the pod is gone, but its service is not */
         fixture.service_count = 0;
     fixture_reconcile(&fixture);
@@ -111,7 +111,7 @@ static void test_row(void **state)
 }
 
 /* A container that was killed for its memory and restarted by its node. */
-static void test_a_kill_for_memory_is_told(void **state)
+static void test_out_of_memory_kill_is_reported(void **state)
 {
     struct job_fixture fixture;
 
@@ -128,7 +128,7 @@ static void test_a_kill_for_memory_is_told(void **state)
     fixture_release(&fixture);
 }
 
-static void test_exact_words_of_failure(void **state)
+static void test_failure_messages(void **state)
 {
     struct job_fixture fixture;
 
@@ -166,7 +166,7 @@ static void test_exact_words_of_failure(void **state)
                         "TFJob default/mnist has failed because 5 Worker replica(s) failed. "
                         "mnist-worker-0 exited with code 1, mnist-worker-1 exited with code 137 "
                         "(OOMKilled), mnist-worker-2 exited with code 2, and 2 more");
-    assert_true(fixture_was_told(
+    assert_true(fixture_has_event(
         &fixture, "OOMKilled: Error pod mnist-worker-1 container tensorflow exitCode: 137"));
     fixture_release(&fixture);
 
@@ -178,7 +178,7 @@ static void test_exact_words_of_failure(void **state)
     fixture_release(&fixture);
 }
 
-static void test_exact_words_of_restart(void **state)
+static void test_restart_messages(void **state)
 {
     struct job_fixture fixture;
 
@@ -199,14 +199,14 @@ static void test_exact_words_of_restart(void **state)
 
 /* The events have the details that the conditions leave out, since their messages are those of
  * Kubeflow's training operator. */
-static void test_who_it_was_and_why(void **state)
+static void test_events_name_the_pod_and_the_cause(void **state)
 {
     struct job_fixture fixture;
 
     fixture_init(&fixture, "Worker 2", NULL);
     fixture_pods(&fixture, "worker-0=Running worker-1=Running!");
     fixture_reconcile(&fixture);
-    assert_true(fixture_was_told(
+    assert_true(fixture_has_event(
         &fixture, "Pod: default.mnist-worker-1 was deleted while it ran, or its node is gone"));
     fixture_release(&fixture);
 
@@ -217,13 +217,14 @@ static void test_who_it_was_and_why(void **state)
              "lastState", read_json(fixture.arena, "{'terminated': {'exitCode': 3}}"));
     fixture_reconcile(&fixture);
     assert_string_equal(fixture_conditions(&fixture), "Created Failed");
-    assert_true(fixture_was_told(&fixture, "Worker replica 1 was restarted 1 times, last with exit "
-                                           "code 3; runPolicy.backoffLimit is 1 for all replicas"));
+    assert_true(fixture_has_event(&fixture,
+                                  "Worker replica 1 was restarted 1 times, last with exit "
+                                  "code 3; runPolicy.backoffLimit is 1 for all replicas"));
     fixture_release(&fixture);
 }
 
 /* An init container failed: its exit code counts as the pod's. */
-static void test_a_failed_init_container(void **state)
+static void test_exit_code_of_an_init_container_counts(void **state)
 {
     static const struct {
         const char *code, *conditions;
@@ -243,7 +244,7 @@ static void test_a_failed_init_container(void **state)
                                         CODES[i].code)));
         fixture_reconcile(&fixture);
         assert_string_equal(fixture_conditions(&fixture), CODES[i].conditions);
-        assert_true(fixture_was_told(
+        assert_true(fixture_has_event(
             &fixture,
             arena_printf(fixture.arena, "Error pod mnist-worker-1 container prep exitCode: %s",
                          CODES[i].code)));
@@ -251,8 +252,8 @@ static void test_a_failed_init_container(void **state)
     }
 }
 
-/* One replica has finished and the other waits for its next try: none runs. */
-static void test_nothing_runs_during_back_off(void **state)
+/* One replica has finished and the other waits for its next restart, so none runs. */
+static void test_job_is_restarting_during_backoff(void **state)
 {
     struct job_fixture fixture;
 
@@ -273,7 +274,7 @@ static void test_nothing_runs_during_back_off(void **state)
 }
 
 /* A pod that is seen many times counts once. Its successor counts separately. */
-static void test_a_pod_counts_once(void **state)
+static void test_failed_pod_is_counted_once(void **state)
 {
     struct job_fixture fixture;
 
@@ -305,7 +306,7 @@ static void test_a_pod_counts_once(void **state)
 
 /* The operator died between the two writes of a restart: the pod is counted, but not deleted
  * yet. */
-static void test_a_pod_that_was_counted_is_deleted(void **state)
+static void test_counted_pod_is_deleted_by_the_next_operator(void **state)
 {
     static const char *const pods[] = {"worker-0=Running worker-1=Failed(137)",
                                        "worker-0=Running worker-1=Running"};
@@ -348,7 +349,7 @@ static void test_backoff_limit_counts_new_pods(void **state)
     fixture_release(&fixture);
 }
 
-static void test_restarts_in_place_survive_the_pod(void **state)
+static void test_restarts_in_place_are_kept_after_a_replacement(void **state)
 {
     struct job_fixture fixture;
 
@@ -363,7 +364,7 @@ static void test_restarts_in_place_survive_the_pod(void **state)
     fixture_release(&fixture);
 }
 
-/* The memory outlives pods and operators: a finished worker does not run again. */
+/* The record outlives pods and operators, so a finished worker does not run again. */
 static void test_finished_replicas_are_remembered(void **state)
 {
     struct job_fixture fixture;
@@ -380,7 +381,7 @@ static void test_finished_replicas_are_remembered(void **state)
     fixture_release(&fixture);
 }
 
-static void test_unreadable_memory_is_none(void **state)
+static void test_unreadable_restart_annotation_is_ignored(void **state)
 {
     static const char *const texts[] = {"",
                                         "{",
@@ -406,7 +407,7 @@ static void test_unreadable_memory_is_none(void **state)
 }
 
 /* "Terminated" is the reason of a node that shuts down, from Kubernetes 1.22 to 1.25. */
-static void test_evicted_is_restarted_by_exit_code_policy(void **state)
+static void test_exit_code_policy_restarts_evicted_pods(void **state)
 {
     static const char *const reasons[] = {"Evicted",      "Preempting", "Shutdown",
                                           "NodeShutdown", "Terminated", "NodeLost"};
@@ -433,7 +434,7 @@ static void set_created(struct job_fixture *fixture)
 }
 
 /* A replica that fails repeatedly is retried with growing delays, the first time at once. */
-static void test_back_off(void **state)
+static void test_backoff_delays_grow(void **state)
 {
     static const int distances[] = {0, 10, 20, 40, 80, 160, 300, 300};
     struct job_fixture fixture;
@@ -469,9 +470,9 @@ static void test_back_off(void **state)
     fixture_release(&fixture);
 }
 
-/* restart-scope job: all pods are deleted, no pod is created before the last is gone, and it counts
- * as one restart. */
-static void test_restart_together(void **state)
+/* With the restart scope "job", all pods are deleted, no pod is created before the last one is
+ * gone, and all that counts as one restart. */
+static void test_restart_scope_job_restarts_all_pods(void **state)
 {
     struct job_fixture fixture;
 
@@ -506,7 +507,7 @@ static void test_restart_together(void **state)
 
 /* A pod that cannot be deleted because its node is gone is deleted by force, but not before its
  * grace period has ended. */
-static void test_overdue_pod_is_forced_out(void **state)
+static void test_overdue_pod_is_deleted_by_force(void **state)
 {
     struct job_fixture fixture;
 
@@ -525,7 +526,7 @@ static void test_overdue_pod_is_forced_out(void **state)
 
 /* A finished job must not keep such a pod forever, and a suspended job must not wait for it to
  * resume. */
-static void test_overdue_pods_of_jobs_that_do_not_run(void **state)
+static void test_overdue_pods_of_inactive_jobs_are_deleted(void **state)
 {
     struct job_fixture fixture;
 
@@ -562,7 +563,7 @@ static void test_overdue_pods_of_jobs_that_do_not_run(void **state)
 }
 
 /* The largest possible number, and one more. */
-static void test_a_count_does_not_overflow(void **state)
+static void test_restart_count_does_not_overflow(void **state)
 {
     struct job_fixture fixture;
 
@@ -579,24 +580,24 @@ static void test_a_count_does_not_overflow(void **state)
 int main(void)
 {
     static const struct CMUnitTest more[] = {
-        cmocka_unit_test(test_a_kill_for_memory_is_told),
-        cmocka_unit_test(test_exact_words_of_failure),
-        cmocka_unit_test(test_exact_words_of_restart),
-        cmocka_unit_test(test_who_it_was_and_why),
-        cmocka_unit_test(test_a_failed_init_container),
-        cmocka_unit_test(test_nothing_runs_during_back_off),
-        cmocka_unit_test(test_a_pod_counts_once),
-        cmocka_unit_test(test_a_pod_that_was_counted_is_deleted),
+        cmocka_unit_test(test_out_of_memory_kill_is_reported),
+        cmocka_unit_test(test_failure_messages),
+        cmocka_unit_test(test_restart_messages),
+        cmocka_unit_test(test_events_name_the_pod_and_the_cause),
+        cmocka_unit_test(test_exit_code_of_an_init_container_counts),
+        cmocka_unit_test(test_job_is_restarting_during_backoff),
+        cmocka_unit_test(test_failed_pod_is_counted_once),
+        cmocka_unit_test(test_counted_pod_is_deleted_by_the_next_operator),
         cmocka_unit_test(test_backoff_limit_counts_new_pods),
-        cmocka_unit_test(test_restarts_in_place_survive_the_pod),
+        cmocka_unit_test(test_restarts_in_place_are_kept_after_a_replacement),
         cmocka_unit_test(test_finished_replicas_are_remembered),
-        cmocka_unit_test(test_unreadable_memory_is_none),
-        cmocka_unit_test(test_evicted_is_restarted_by_exit_code_policy),
-        cmocka_unit_test(test_back_off),
-        cmocka_unit_test(test_restart_together),
-        cmocka_unit_test(test_overdue_pod_is_forced_out),
-        cmocka_unit_test(test_overdue_pods_of_jobs_that_do_not_run),
-        cmocka_unit_test(test_a_count_does_not_overflow),
+        cmocka_unit_test(test_unreadable_restart_annotation_is_ignored),
+        cmocka_unit_test(test_exit_code_policy_restarts_evicted_pods),
+        cmocka_unit_test(test_backoff_delays_grow),
+        cmocka_unit_test(test_restart_scope_job_restarts_all_pods),
+        cmocka_unit_test(test_overdue_pod_is_deleted_by_force),
+        cmocka_unit_test(test_overdue_pods_of_inactive_jobs_are_deleted),
+        cmocka_unit_test(test_restart_count_does_not_overflow),
     };
     struct CMUnitTest tests[ARRAY_SIZE(ROWS) + ARRAY_SIZE(more)];
 

@@ -35,7 +35,7 @@ static const char *message_of(struct workflow_fixture *fixture, const char *node
     return json_get_string(fixture_node(fixture, node), "message", "");
 }
 
-static void test_diamond(void **state)
+static void test_diamond_dag_runs_in_order(void **state)
 {
     struct workflow_fixture f;
 
@@ -59,7 +59,7 @@ static void test_diamond(void **state)
     fixture_release(&f);
 }
 
-static void test_a_failure_ends_the_dag_when_all_have_ended(void **state)
+static void test_failed_task_fails_the_dag_after_running_tasks(void **state)
 {
     struct workflow_fixture f;
 
@@ -77,7 +77,7 @@ static void test_a_failure_ends_the_dag_when_all_have_ended(void **state)
 }
 
 /* The cause of a nested failure is in the message of the workflow, which users see first. */
-static void test_the_cause_of_a_deep_failure_reaches_the_top(void **state)
+static void test_nested_failure_is_in_the_workflow_message(void **state)
 {
     struct workflow_fixture f;
 
@@ -126,7 +126,7 @@ static void test_retries_until_one_succeeds(void **state)
     fixture_release(&f);
 }
 
-static void test_retries_end(void **state)
+static void test_retries_are_limited(void **state)
 {
     struct workflow_fixture f;
 
@@ -163,7 +163,7 @@ static void test_retry_policies(void **state)
     }
 }
 
-static void test_retries_wait(void **state)
+static void test_retries_back_off(void **state)
 {
     struct workflow_fixture f;
 
@@ -196,7 +196,7 @@ static void test_retries_wait(void **state)
     "p, template: p}, {name: c, template: c, dependencies: [p], arguments: {parameters: [{name: "  \
     "v, value: '{{tasks.p.outputs.parameters.x}}/{{tasks.p.outputs.parameters.z}}'}]}}]}}]}"
 
-static void test_outputs_travel(void **state)
+static void test_outputs_become_inputs_of_later_tasks(void **state)
 {
     struct workflow_fixture f;
 
@@ -218,7 +218,7 @@ static void test_outputs_travel(void **state)
     fixture_release(&f);
 }
 
-static void test_missing_outputs(void **state)
+static void test_missing_outputs_are_reported(void **state)
 {
     static const struct {
         const char *left, *said;
@@ -240,7 +240,7 @@ static void test_missing_outputs(void **state)
     }
 }
 
-static void test_steps(void **state)
+static void test_steps_run_in_sequence(void **state)
 {
     struct workflow_fixture f;
 
@@ -260,7 +260,7 @@ static void test_steps(void **state)
     fixture_release(&f);
 }
 
-static void test_items(void **state)
+static void test_with_items_expands_a_task(void **state)
 {
     struct workflow_fixture f;
 
@@ -279,7 +279,7 @@ static void test_items(void **state)
     fixture_release(&f);
 }
 
-static void test_parallelism(void **state)
+static void test_parallelism_is_limited(void **state)
 {
     struct workflow_fixture f;
 
@@ -292,7 +292,7 @@ static void test_parallelism(void **state)
     fixture_release(&f);
 }
 
-static void test_resources(void **state)
+static void test_resource_template_waits_for_its_condition(void **state)
 {
     struct workflow_fixture f;
 
@@ -341,7 +341,7 @@ static void test_resources_stay_in_the_namespace(void **state)
     }
 }
 
-static void test_deadlines(void **state)
+static void test_deadline_fails_the_workflow(void **state)
 {
     struct workflow_fixture f;
 
@@ -373,7 +373,7 @@ static void test_deadlines(void **state)
     fixture_release(&f);
 }
 
-static void test_on_exit(void **state)
+static void test_exit_handler_runs_after_a_failure(void **state)
 {
     struct workflow_fixture f;
 
@@ -391,7 +391,7 @@ static void test_on_exit(void **state)
     fixture_release(&f);
 }
 
-static void test_what_makes_no_sense_fails_at_once(void **state)
+static void test_invalid_workflow_fails_without_pods(void **state)
 {
     struct workflow_fixture f;
 
@@ -404,7 +404,7 @@ static void test_what_makes_no_sense_fails_at_once(void **state)
 }
 
 /* The hash is FNV-1a. Its value for "a" is 0xe40c292c. */
-static void test_ids(void **state)
+static void test_node_ids(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
 
@@ -412,7 +412,7 @@ static void test_ids(void **state)
     assert_string_equal(workflow_node_id(arena, "wf", "a"), "wf-3826002220");
 }
 
-static void test_deleted_pods(void **state)
+static void test_deleted_pod_is_an_error(void **state)
 {
     struct workflow_fixture f;
 
@@ -428,26 +428,26 @@ static void test_deleted_pods(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_diamond),
-        cmocka_unit_test(test_a_failure_ends_the_dag_when_all_have_ended),
-        cmocka_unit_test(test_the_cause_of_a_deep_failure_reaches_the_top),
+        cmocka_unit_test(test_diamond_dag_runs_in_order),
+        cmocka_unit_test(test_failed_task_fails_the_dag_after_running_tasks),
+        cmocka_unit_test(test_nested_failure_is_in_the_workflow_message),
         cmocka_unit_test(test_continue_on_failure),
         cmocka_unit_test(test_retries_until_one_succeeds),
-        cmocka_unit_test(test_retries_end),
+        cmocka_unit_test(test_retries_are_limited),
         cmocka_unit_test(test_retry_policies),
-        cmocka_unit_test(test_retries_wait),
-        cmocka_unit_test(test_outputs_travel),
-        cmocka_unit_test(test_missing_outputs),
-        cmocka_unit_test(test_steps),
-        cmocka_unit_test(test_items),
-        cmocka_unit_test(test_parallelism),
-        cmocka_unit_test(test_resources),
+        cmocka_unit_test(test_retries_back_off),
+        cmocka_unit_test(test_outputs_become_inputs_of_later_tasks),
+        cmocka_unit_test(test_missing_outputs_are_reported),
+        cmocka_unit_test(test_steps_run_in_sequence),
+        cmocka_unit_test(test_with_items_expands_a_task),
+        cmocka_unit_test(test_parallelism_is_limited),
+        cmocka_unit_test(test_resource_template_waits_for_its_condition),
         cmocka_unit_test(test_resources_stay_in_the_namespace),
-        cmocka_unit_test(test_deadlines),
-        cmocka_unit_test(test_on_exit),
-        cmocka_unit_test(test_what_makes_no_sense_fails_at_once),
-        cmocka_unit_test(test_ids),
-        cmocka_unit_test(test_deleted_pods),
+        cmocka_unit_test(test_deadline_fails_the_workflow),
+        cmocka_unit_test(test_exit_handler_runs_after_a_failure),
+        cmocka_unit_test(test_invalid_workflow_fails_without_pods),
+        cmocka_unit_test(test_node_ids),
+        cmocka_unit_test(test_deleted_pod_is_an_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

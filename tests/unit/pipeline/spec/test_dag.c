@@ -27,7 +27,7 @@ struct life {
 
 /* Bit i * (i - 1) / 2 + j of `edges`: task i depends on task j < i. Every acyclic graph has such an
  * order. */
-static void draw_life(struct life *life, size_t count, unsigned edges, struct rand *rand)
+static void draw_dag(struct life *life, size_t count, unsigned edges, struct rand *rand)
 {
     static const enum workflow_phase fates[] = {WORKFLOW_SUCCEEDED, WORKFLOW_SUCCEEDED,
                                                 WORKFLOW_SKIPPED, WORKFLOW_FAILED, WORKFLOW_ERROR};
@@ -57,7 +57,7 @@ static void draw_life(struct life *life, size_t count, unsigned edges, struct ra
     }
 }
 
-static bool blocks(const struct life *life, size_t i, enum workflow_phase end)
+static bool blocks_dependents(const struct life *life, size_t i, enum workflow_phase end)
 {
     return end == WORKFLOW_OMITTED ||
            (end == WORKFLOW_FAILED && !life->tasks[i].continue_on_failed) ||
@@ -70,7 +70,7 @@ static enum workflow_phase reference_end(const struct life *life, size_t i)
     const struct workflow_dag_task *task = &life->tasks[i];
 
     for (size_t k = 0; k < task->need_count; k++)
-        if (blocks(life, task->needs[k], reference_end(life, task->needs[k])))
+        if (blocks_dependents(life, task->needs[k], reference_end(life, task->needs[k])))
             return WORKFLOW_OMITTED;
     return life->fate[i];
 }
@@ -82,7 +82,7 @@ static enum workflow_phase reference_phase(const struct life *life)
     for (size_t i = 0; i < life->dag.count; i++) {
         enum workflow_phase end = reference_end(life, i);
 
-        if (end == WORKFLOW_OMITTED || !blocks(life, i, end))
+        if (end == WORKFLOW_OMITTED || !blocks_dependents(life, i, end))
             continue;
         if (worst != WORKFLOW_FAILED)
             worst = end;
@@ -90,7 +90,7 @@ static enum workflow_phase reference_phase(const struct life *life)
     return worst;
 }
 
-static void begin(struct life *life, size_t i)
+static void begin_task(struct life *life, size_t i)
 {
     const struct workflow_dag_task *task = &life->tasks[i];
 
@@ -99,12 +99,12 @@ static void begin(struct life *life, size_t i)
         enum workflow_phase end = life->tasks[task->needs[k]].phase;
 
         assert_true(workflow_phase_is_final(end));
-        assert_false(blocks(life, task->needs[k], end));
+        assert_false(blocks_dependents(life, task->needs[k], end));
     }
     life->tasks[i].phase = WORKFLOW_RUNNING;
 }
 
-static bool end_one(struct life *life, struct rand *rand)
+static bool end_random_task(struct life *life, struct rand *rand)
 {
     size_t running[TASKS_MAX], count = 0;
 
@@ -118,7 +118,7 @@ static bool end_one(struct life *life, struct rand *rand)
     return true;
 }
 
-static enum workflow_phase live(struct life *life, struct rand *rand)
+static enum workflow_phase run_dag(struct life *life, struct rand *rand)
 {
     for (int turn = 0; turn <= 2 * TASKS_MAX; turn++) {
         enum workflow_phase phase = workflow_dag_advance(&life->dag);
@@ -126,16 +126,16 @@ static enum workflow_phase live(struct life *life, struct rand *rand)
 
         for (size_t i = 0; i < life->dag.count; i++)
             stopped = stopped || (workflow_phase_is_final(life->tasks[i].phase) &&
-                                  blocks(life, i, life->tasks[i].phase));
+                                  blocks_dependents(life, i, life->tasks[i].phase));
         for (size_t i = 0; i < life->dag.count; i++) {
             assert_false(life->tasks[i].start && life->tasks[i].omit);
             assert_false(life->tasks[i].start && stopped && life->dag.fail_fast);
             if (life->tasks[i].start)
-                begin(life, i);
+                begin_task(life, i);
         }
         if (phase != WORKFLOW_RUNNING)
             return phase;
-        assert_true(end_one(life, rand)); /* otherwise the graph would wait forever */
+        assert_true(end_random_task(life, rand)); /* otherwise the graph would wait forever */
     }
     fail_msg("the graph does not end");
     return WORKFLOW_RUNNING;
@@ -158,7 +158,7 @@ static void check_end(const struct life *life, enum workflow_phase phase)
                     (life->tasks[i].omit && !life->begun[i]));
 }
 
-static void test_all_graphs(void **state)
+static void test_every_graph_matches_the_reference(void **state)
 {
     size_t count_max = test_is_soak() ? TASKS_MAX : TASKS_MAX - 1;
     struct rand rand;
@@ -171,9 +171,9 @@ static void test_all_graphs(void **state)
             for (int draw = 0; draw < DRAWS * 20; draw++) {
                 struct life life;
 
-                draw_life(&life, count, edges, &rand);
+                draw_dag(&life, count, edges, &rand);
                 assert_int_equal(workflow_dag_find_cycle(&life.dag), -1);
-                check_end(&life, live(&life, &rand));
+                check_end(&life, run_dag(&life, &rand));
             }
         }
     }
@@ -192,8 +192,9 @@ static void test_cycles_are_found(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_graphs),
-                                              cmocka_unit_test(test_cycles_are_found)};
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_graph_matches_the_reference),
+        cmocka_unit_test(test_cycles_are_found)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static const struct {
     {"{{ = a }}", NULL},
 };
 
-static void test_texts(void **state)
+static void test_references_in_texts_are_expanded(void **state)
 {
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -66,7 +66,7 @@ static void test_texts(void **state)
     }
 }
 
-static void test_trees(void **state)
+static void test_references_in_trees_are_expanded(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     static const char text[] =
@@ -108,9 +108,10 @@ static void test_size_is_limited(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_texts),
-                                              cmocka_unit_test(test_trees),
-                                              cmocka_unit_test(test_size_is_limited)};
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_references_in_texts_are_expanded),
+        cmocka_unit_test(test_references_in_trees_are_expanded),
+        cmocka_unit_test(test_size_is_limited)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

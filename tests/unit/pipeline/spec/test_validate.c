@@ -104,7 +104,7 @@ static const struct {
      "spec.templates[0].container: '{{retries}}': the template has no retryStrategy"},
 };
 
-static void test_specs(void **state)
+static void test_spec_messages(void **state)
 {
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
         _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -122,7 +122,7 @@ static void test_specs(void **state)
 }
 
 /* A task that is reachable in many ways is checked once, not once per way. */
-static void test_many_ways(void **state)
+static void test_task_with_many_paths_is_checked_once(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     char *spec = arena_strdup(arena, "{entrypoint: a, templates: [{name: b, " BOX
@@ -143,8 +143,8 @@ static void test_many_ways(void **state)
 
 /* Checks that the spec is valid, or rejected with `message`. `many` is repeated, and each # in it
  * is the number from 1. Quadratic work would exceed the time limit of the test. */
-static void assert_many(const char *before, const char *many, int count, const char *after,
-                        const char *message)
+static void assert_large_spec(const char *before, const char *many, int count, const char *after,
+                              const char *message)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     _cleanup_buf_ struct buf spec;
@@ -167,42 +167,44 @@ static void assert_many(const char *before, const char *many, int count, const c
     assert_string_equal(result < 0 ? err.message : "", message);
 }
 
-static void test_many_items(void **state)
+static void test_large_specs_are_validated_in_time(void **state)
 {
 #define TEN(text) text text text text text text text text text text
 #define TAKER     "{name: b, inputs: {parameters: [{name: p, default: x}]}, " BOX "}"
 #define CHAIN                                                                                      \
     ", {name: t#, template: b, dependencies: [t@], arguments: {parameters: [{name: p, value: "     \
     "'" TEN("{{tasks.t0.status}}") "'}]}}"
-    assert_many("{entrypoint: a, templates: [" TAKER
-                ", {name: a, dag: {tasks: [{name: t0, template: b}",
-                CHAIN, 999, "]}}]}", "");
-    assert_many("{entrypoint: a, templates: [" TAKER
-                ", {name: a, dag: {tasks: [{name: t0, template: b, arguments: {parameters: [{name: "
-                "p, value: '{{tasks.t999.status}}'}]}}",
-                CHAIN, 999, "]}}]}",
-                "spec.templates[1].dag.tasks[0]: '{{tasks.t999.status}}': no task 't999' always "
-                "ends before this reference is used; if it exists, add it to dependencies");
-    assert_many("{entrypoint: a, templates: [" TAKER
-                ", {name: a, steps: [[{name: s0, template: b}]",
-                ", [{name: s#, template: b}]", 20000, "]}]}",
-                "spec.templates[1].steps: must have at most 1000 steps");
-    assert_many("{entrypoint: a, templates: [" TAKER
-                ", {name: a, steps: [[{name: s7, template: b}]",
-                ", [{name: s#, template: b}]", 900, "]}]}",
-                "spec.templates[1].steps[0][0].name: 's7' is the name of another step");
-    assert_many("{entrypoint: a, arguments: {parameters: [{name: p0, value: x}",
-                ", {name: p#, value: '#'}", 10000,
-                "]}, templates: [{name: a, container: {image: i, command: ["
-                "'{{workflow.parameters.p10000}}', '{{workflow.parameters.q}}']}}]}",
-                "spec.templates[0].container: '{{workflow.parameters.q}}': no parameter 'q'");
+    assert_large_spec("{entrypoint: a, templates: [" TAKER
+                      ", {name: a, dag: {tasks: [{name: t0, template: b}",
+                      CHAIN, 999, "]}}]}", "");
+    assert_large_spec(
+        "{entrypoint: a, templates: [" TAKER
+        ", {name: a, dag: {tasks: [{name: t0, template: b, arguments: {parameters: [{name: "
+        "p, value: '{{tasks.t999.status}}'}]}}",
+        CHAIN, 999, "]}}]}",
+        "spec.templates[1].dag.tasks[0]: '{{tasks.t999.status}}': no task 't999' always "
+        "ends before this reference is used; if it exists, add it to dependencies");
+    assert_large_spec("{entrypoint: a, templates: [" TAKER
+                      ", {name: a, steps: [[{name: s0, template: b}]",
+                      ", [{name: s#, template: b}]", 20000, "]}]}",
+                      "spec.templates[1].steps: must have at most 1000 steps");
+    assert_large_spec("{entrypoint: a, templates: [" TAKER
+                      ", {name: a, steps: [[{name: s7, template: b}]",
+                      ", [{name: s#, template: b}]", 900, "]}]}",
+                      "spec.templates[1].steps[0][0].name: 's7' is the name of another step");
+    assert_large_spec("{entrypoint: a, arguments: {parameters: [{name: p0, value: x}",
+                      ", {name: p#, value: '#'}", 10000,
+                      "]}, templates: [{name: a, container: {image: i, command: ["
+                      "'{{workflow.parameters.p10000}}', '{{workflow.parameters.q}}']}}]}",
+                      "spec.templates[0].container: '{{workflow.parameters.q}}': no parameter 'q'");
 }
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = {cmocka_unit_test(test_specs),
-                                              cmocka_unit_test(test_many_ways),
-                                              cmocka_unit_test(test_many_items)};
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_spec_messages),
+        cmocka_unit_test(test_task_with_many_paths_is_checked_once),
+        cmocka_unit_test(test_large_specs_are_validated_in_time)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void fill(uint8_t *bytes)
         bytes[i] = (uint8_t)rand_below(&rand, 256);
 }
 
-static void no_change_is_the_picture(void **state)
+static void empty_augmentation_keeps_the_picture(void **state)
 {
     uint8_t bytes[COUNT];
     float to[COUNT];
@@ -35,7 +35,7 @@ static void no_change_is_the_picture(void **state)
         assert_true(fabsf(to[i] - (float)bytes[i] / 255) < 1e-5f);
 }
 
-static void mirrored_pictures_come_about_half_the_time(void **state)
+static void about_half_of_the_pictures_are_mirrored(void **state)
 {
     uint8_t bytes[COUNT];
     float to[COUNT];
@@ -84,7 +84,7 @@ static void equal_draws_give_equal_pictures(void **state)
     }
 }
 
-static void another_backdrop_leaves_the_middle_alone(void **state)
+static void backdrop_changes_only_the_corners(void **state)
 {
     uint8_t bytes[COUNT];
     float to[COUNT];
@@ -119,7 +119,7 @@ static void another_backdrop_leaves_the_middle_alone(void **state)
 
 /* In this picture the tone shows the position of a pixel: left to right in the first channel, top
  * to bottom in the second. */
-static void a_shape_moves_what_is_seen(void **state)
+static void shape_moves_the_pixels(void **state)
 {
     uint8_t bytes[COUNT];
     for (int y = 0; y < SIDE; y++)
@@ -154,11 +154,11 @@ static void a_shape_moves_what_is_seen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_change_is_the_picture),
-        cmocka_unit_test(mirrored_pictures_come_about_half_the_time),
+        cmocka_unit_test(empty_augmentation_keeps_the_picture),
+        cmocka_unit_test(about_half_of_the_pictures_are_mirrored),
         cmocka_unit_test(equal_draws_give_equal_pictures),
-        cmocka_unit_test(another_backdrop_leaves_the_middle_alone),
-        cmocka_unit_test(a_shape_moves_what_is_seen),
+        cmocka_unit_test(backdrop_changes_only_the_corners),
+        cmocka_unit_test(shape_moves_the_pixels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

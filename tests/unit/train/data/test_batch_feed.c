@@ -69,7 +69,7 @@ static void assert_batch(struct batch_feed *feed, uint64_t step, size_t first, s
     assert_memory_equal(got->labels, labels, sizeof(labels));
 }
 
-static void any_number_of_loaders_gives_the_same(void **state)
+static void batches_are_the_same_for_any_number_of_loaders(void **state)
 {
     (void)state;
     for (int loaders = 0; loaders <= 5; loaders++) {
@@ -82,7 +82,7 @@ static void any_number_of_loaders_gives_the_same(void **state)
     }
 }
 
-static void shares_change_and_steps_come_again(void **state)
+static void shares_can_change_and_steps_can_repeat(void **state)
 {
     (void)state;
     for (int loaders = 0; loaders <= 3; loaders++) {
@@ -106,7 +106,7 @@ static void shares_change_and_steps_come_again(void **state)
     }
 }
 
-static void a_failure_comes_with_its_step(void **state)
+static void failure_is_reported_at_its_step(void **state)
 {
     (void)state;
     for (int loaders = 0; loaders <= 3; loaders++) {
@@ -127,7 +127,7 @@ static void a_failure_comes_with_its_step(void **state)
     }
 }
 
-static void a_feed_that_is_not_used_up_ends(void **state)
+static void unfinished_feed_can_be_freed(void **state)
 {
     (void)state;
     for (int i = 0; i < 50; i++) {
@@ -147,10 +147,10 @@ static void a_feed_that_is_not_used_up_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_number_of_loaders_gives_the_same),
-        cmocka_unit_test(shares_change_and_steps_come_again),
-        cmocka_unit_test(a_failure_comes_with_its_step),
-        cmocka_unit_test(a_feed_that_is_not_used_up_ends),
+        cmocka_unit_test(batches_are_the_same_for_any_number_of_loaders),
+        cmocka_unit_test(shares_can_change_and_steps_can_repeat),
+        cmocka_unit_test(failure_is_reported_at_its_step),
+        cmocka_unit_test(unfinished_feed_can_be_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

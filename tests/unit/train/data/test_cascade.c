@@ -1,6 +1,6 @@
-/* Tests cascades: a window is judged as the file says, and an invalid file is rejected. Also tests
- * the search for a bright square on dark ground, with a cascade for just that. The cascades of
- * Debian's package are read if they are installed. */
+/* Tests cascades: a window is accepted or rejected by the rules of the file, and an invalid file is
+ * rejected. Also tests the search for a bright square on dark ground, with a cascade for just that.
+ * The cascades of Debian's package are read if they are installed. */
 #include "train/data/cascade.h"
 #include "train/data/face_crop.h"
 #include "train/data/face_finder.h"
@@ -54,7 +54,7 @@ static void fill_sums(const uint8_t *pixels, int side, struct cascade_sums *sums
         }
 }
 
-static void a_haar_window_is_judged(void **state)
+static void haar_features_are_evaluated(void **state)
 {
     (void)state;
     _cleanup_(cleanup_cascade) struct cascade *cascade = NULL;
@@ -82,14 +82,14 @@ static void a_haar_window_is_judged(void **state)
 
 /* Each cell is one pixel. The code of the eight pixels around the middle decides by its bit in the
  * subset. */
-static void a_pattern_is_judged(void **state)
+static void lbp_features_are_evaluated(void **state)
 {
     (void)state;
     uint8_t pixels[16] = {9, 1, 1, 0, 1, 5, 9, 0, 1, 1, 1, 0, 0, 0, 0, 0};
     struct cascade_sums sums;
     fill_sums(pixels, 4, &sums);
-    /* The first pixel is not darker (128), and neither is the right one (16): code 144 is word 4,
-     * bit 16. */
+    /* The first pixel is not darker than the middle (128), and neither is the right one (16). Code
+     * 144 is word 4, bit 16. */
     for (int bit = 15; bit <= 17; bit++) {
         _cleanup_free_ char *text = mem_printf(
             "<opencv_storage><cascade><featureType>LBP</featureType><height>4</height>"
@@ -105,7 +105,7 @@ static void a_pattern_is_judged(void **state)
     }
 }
 
-static void refused(const char *sentence, const char *text)
+static void expect_rejection(const char *sentence, const char *text)
 {
     struct cascade *cascade = NULL;
     err = ERR_INIT;
@@ -115,32 +115,34 @@ static void refused(const char *sentence, const char *text)
         fail_msg("'%s' does not say '%s'", err.message, sentence);
 }
 
-static void nonsense_is_refused(void **state)
+static void invalid_cascades_are_rejected(void **state)
 {
     (void)state;
-    refused("cut off", "");
-    refused("text where an element should be", "hello");
-    refused("no element 'cascade'", "<html><body>");
-    refused("cut off", SQUARE_HEAD);
-    refused("no stages, or no window", "<opencv_storage><cascade></cascade>");
-    refused("feature that does not exist", SQUARE_HEAD SQUARE_STAGES "</cascade>");
-    refused("outside of the window", SQUARE_HEAD SQUARE_STAGES
-            "<features><_><rects><_>0 0 9 8 1</_></rects></_></features></cascade>");
-    refused("tilted features", SQUARE_HEAD
-            "<features><_><rects><_>0 0 8 8 1</_></rects><tilted>1</tilted></_></features>");
-    refused("a value is not a number", SQUARE_HEAD "<features><_><rects><_>0 0 x");
-    refused("child that is missing or precedes it",
-            SQUARE_HEAD "<stages><_><weakClassifiers><_><internalNodes>0 0 0 1</internalNodes>"
-                        "</_></weakClassifiers></_></stages>"); /* the leaf is missing */
-    refused("child that is missing or precedes it",
-            SQUARE_HEAD "<stages><_><weakClassifiers><_><internalNodes>0 1 0 1 1 0 0 1"
-                        "</internalNodes><leafValues>1</leafValues></_>"); /* a cycle */
-    refused("neither HAAR nor LBP", "<opencv_storage><cascade><featureType>HOG</featureType>");
-    refused("out of bounds", "<opencv_storage><cascade><width>100000</width>");
+    expect_rejection("cut off", "");
+    expect_rejection("text where an element should be", "hello");
+    expect_rejection("no element 'cascade'", "<html><body>");
+    expect_rejection("cut off", SQUARE_HEAD);
+    expect_rejection("no stages, or no window", "<opencv_storage><cascade></cascade>");
+    expect_rejection("feature that does not exist", SQUARE_HEAD SQUARE_STAGES "</cascade>");
+    expect_rejection("outside of the window", SQUARE_HEAD SQUARE_STAGES
+                     "<features><_><rects><_>0 0 9 8 1</_></rects></_></features></cascade>");
+    expect_rejection(
+        "tilted features", SQUARE_HEAD
+        "<features><_><rects><_>0 0 8 8 1</_></rects><tilted>1</tilted></_></features>");
+    expect_rejection("a value is not a number", SQUARE_HEAD "<features><_><rects><_>0 0 x");
+    expect_rejection("child that is missing or precedes it", SQUARE_HEAD
+                     "<stages><_><weakClassifiers><_><internalNodes>0 0 0 1</internalNodes>"
+                     "</_></weakClassifiers></_></stages>"); /* the leaf is missing */
+    expect_rejection("child that is missing or precedes it",
+                     SQUARE_HEAD "<stages><_><weakClassifiers><_><internalNodes>0 1 0 1 1 0 0 1"
+                                 "</internalNodes><leafValues>1</leafValues></_>"); /* a cycle */
+    expect_rejection("neither HAAR nor LBP",
+                     "<opencv_storage><cascade><featureType>HOG</featureType>");
+    expect_rejection("out of bounds", "<opencv_storage><cascade><width>100000</width>");
     char deep[4096] = "<opencv_storage><cascade>";
     for (int i = 0; i < 100; i++)
         strcat(deep, "<a>");
-    refused("nested too deep", deep);
+    expect_rejection("nested too deep", deep);
     struct cascade *cascade = NULL;
     assert_int_equal(cascade_read("/nonexistent", &cascade, &err), -ERR_NOT_FOUND);
 }
@@ -157,7 +159,7 @@ static void draw_square(struct picture *picture, int x, int y, int side)
     add_square(picture, x, y, side);
 }
 
-static struct face_finder *finder_of_squares(void)
+static struct face_finder *new_square_finder(void)
 {
     char path[] = "/tmp/trainyard-cascade.XXXXXX";
     int fd = mkstemp(path);
@@ -170,10 +172,10 @@ static struct face_finder *finder_of_squares(void)
     return finder;
 }
 
-static void a_face_is_found_at_its_place_and_size(void **state)
+static void face_is_found_with_its_position_and_size(void **state)
 {
     (void)state;
-    _cleanup_(cleanup_face_finder) struct face_finder *finder = finder_of_squares();
+    _cleanup_(cleanup_face_finder) struct face_finder *finder = new_square_finder();
 
     uint8_t *pixels = mem_alloc(1200 * 900);
     static const int CASES[][5] = {{120, 90, 40, 30, 20},
@@ -217,10 +219,10 @@ static void a_face_is_found_at_its_place_and_size(void **state)
     free(pixels);
 }
 
-static void faces_beside_each_other_are_counted(void **state)
+static void several_faces_are_counted(void **state)
 {
     (void)state;
-    _cleanup_(cleanup_face_finder) struct face_finder *finder = finder_of_squares();
+    _cleanup_(cleanup_face_finder) struct face_finder *finder = new_square_finder();
     uint8_t pixels[240 * 90];
     struct picture picture = {240, 90, 1, pixels};
     struct picture_square found;
@@ -232,7 +234,7 @@ static void faces_beside_each_other_are_counted(void **state)
     assert_int_equal(face_finder_find(finder, &picture, &found), 3);
 }
 
-static void names_are_read_back(void **state)
+static void crop_names_round_trip(void **state)
 {
     (void)state;
     enum face_crop crop;
@@ -246,7 +248,7 @@ static void names_are_read_back(void **state)
     assert_non_null(strstr(err.message, "opencv-data"));
 }
 
-static void the_installed_cascade_is_read(void **state)
+static void installed_cascade_is_parsed(void **state)
 {
     (void)state;
     if (!file_exists(FACE_FINDER_CASCADE))
@@ -265,7 +267,7 @@ static void the_installed_cascade_is_read(void **state)
 #define STAGE_TAIL "</weakClassifiers></_>"
 
 /* Whether `before`, then `count` times `part`, then `after` is accepted as a cascade. */
-static bool is_read(const char *before, const char *part, size_t count, const char *after)
+static bool is_accepted(const char *before, const char *part, size_t count, const char *after)
 {
     _cleanup_buf_ struct buf text;
     buf_init(&text, 64 << 20);
@@ -281,7 +283,7 @@ static bool is_read(const char *before, const char *part, size_t count, const ch
 }
 
 /* Every tree has a node and every stage a tree, so the limit of nodes is reached first. */
-static void parts_have_limits(void **state)
+static void number_of_parts_is_limited(void **state)
 {
     (void)state;
     static const struct {
@@ -300,16 +302,16 @@ static void parts_have_limits(void **state)
     };
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         size_t most = CASCADE_PARTS_MAX - rows[i].there;
-        if (!is_read(rows[i].before, rows[i].part, most, rows[i].after))
+        if (!is_accepted(rows[i].before, rows[i].part, most, rows[i].after))
             fail_msg("row %zu: %s", i, err.message);
-        assert_false(is_read(rows[i].before, rows[i].part, most + 1, rows[i].after));
+        assert_false(is_accepted(rows[i].before, rows[i].part, most + 1, rows[i].after));
         if (!strstr(err.message, rows[i].complaint))
             fail_msg("row %zu: %s", i, err.message);
     }
 }
 
 /* The longest word, the deepest nesting and the widest list, and one more. */
-static void words_have_limits(void **state)
+static void sizes_of_xml_elements_are_limited(void **state)
 {
     (void)state;
     static const struct {
@@ -325,24 +327,24 @@ static void words_have_limits(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         static const char window[] = "<height>8</height><width>8</width>";
         _cleanup_free_ char *after = mem_printf("%s%s", rows[i].after, window);
-        if (!is_read(rows[i].before, rows[i].part, rows[i].most, after))
+        if (!is_accepted(rows[i].before, rows[i].part, rows[i].most, after))
             fail_msg("row %zu: %s", i, err.message);
-        assert_false(is_read(rows[i].before, rows[i].part, rows[i].most + 1, after));
+        assert_false(is_accepted(rows[i].before, rows[i].part, rows[i].most + 1, after));
         assert_non_null(strstr(err.message, rows[i].complaint));
     }
     for (size_t over = 0; over < 2; over++) { /* an element that is not closed is truncated */
-        assert_false(is_read("<other>", "<o>", 16 + over, ""));
+        assert_false(is_accepted("<other>", "<o>", 16 + over, ""));
         assert_int_equal(strstr(err.message, "nested too deep") != NULL, over == 1);
     }
     for (int side = CASCADE_WINDOW_MAX; side <= CASCADE_WINDOW_MAX + 1; side++) {
         _cleanup_free_ char *window =
             mem_printf("<height>%d</height><width>%d</width>", side, side);
-        assert_int_equal(is_read(window, SQUARE_STAGES SQUARE_FEATURES, 1, ""),
+        assert_int_equal(is_accepted(window, SQUARE_STAGES SQUARE_FEATURES, 1, ""),
                          side == CASCADE_WINDOW_MAX);
     }
 }
 
-static void a_cascade_file_has_a_limit(void **state)
+static void size_of_cascade_files_is_limited(void **state)
 {
     (void)state;
     char path[] = "/tmp/test_cascade.XXXXXX";
@@ -362,16 +364,16 @@ static void a_cascade_file_has_a_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_haar_window_is_judged),
-        cmocka_unit_test(a_pattern_is_judged),
-        cmocka_unit_test(nonsense_is_refused),
-        cmocka_unit_test(parts_have_limits),
-        cmocka_unit_test(words_have_limits),
-        cmocka_unit_test(a_cascade_file_has_a_limit),
-        cmocka_unit_test(a_face_is_found_at_its_place_and_size),
-        cmocka_unit_test(faces_beside_each_other_are_counted),
-        cmocka_unit_test(names_are_read_back),
-        cmocka_unit_test(the_installed_cascade_is_read),
+        cmocka_unit_test(haar_features_are_evaluated),
+        cmocka_unit_test(lbp_features_are_evaluated),
+        cmocka_unit_test(invalid_cascades_are_rejected),
+        cmocka_unit_test(number_of_parts_is_limited),
+        cmocka_unit_test(sizes_of_xml_elements_are_limited),
+        cmocka_unit_test(size_of_cascade_files_is_limited),
+        cmocka_unit_test(face_is_found_with_its_position_and_size),
+        cmocka_unit_test(several_faces_are_counted),
+        cmocka_unit_test(crop_names_round_trip),
+        cmocka_unit_test(installed_cascade_is_parsed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

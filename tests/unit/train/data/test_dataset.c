@@ -63,7 +63,7 @@ static void folders_are_read_in_order(void **state)
     assert_int_equal(file_remove_tree(root, &err), 0);
 }
 
-static void a_folder_without_pictures_is_refused(void **state)
+static void folder_without_pictures_is_rejected(void **state)
 {
     struct dataset *dataset = NULL;
     (void)state;
@@ -87,7 +87,7 @@ static double difference(const uint8_t *a, const uint8_t *b)
 }
 
 /* A folder that can be listed but not entered: its pictures must not be skipped silently. */
-static void a_folder_that_cannot_be_entered_is_named(void **state)
+static void inaccessible_folder_is_named(void **state)
 {
     char root[] = "/tmp/trainyard-dataset.XXXXXX";
     assert_non_null(mkdtemp(root));
@@ -114,7 +114,7 @@ static void a_folder_that_cannot_be_entered_is_named(void **state)
     file_remove_tree(root, NULL);
 }
 
-static void drawn_faces_hang_on_their_keys_alone(void **state)
+static void drawn_faces_depend_only_on_their_keys(void **state)
 {
     (void)state;
     uint8_t one[BYTES], again[BYTES], other[BYTES];
@@ -143,7 +143,7 @@ static void drawn_faces_hang_on_their_keys_alone(void **state)
 /* People must be distinguishable, but only poorly by pixels. The mean picture of a person averages
  * out what changes between pictures. A picture must be nearest to its own person's mean more often
  * than by chance. */
-static void people_differ_more_than_their_pictures(void **state)
+static void pictures_of_a_person_are_similar(void **state)
 {
     enum { PERSONS = 12, PICTURES = 12 };
     (void)state;
@@ -176,7 +176,7 @@ static void people_differ_more_than_their_pictures(void **state)
     assert_true(right * 100 < asked * 98); /* pixels alone are not enough */
 }
 
-static void splits_hold_out_whole_persons(void **state)
+static void splits_hold_out_all_pictures_of_a_person(void **state)
 {
     _cleanup_(cleanup_dataset) struct dataset *dataset = NULL;
     struct dataset_split split, again;
@@ -200,7 +200,7 @@ static void splits_hold_out_whole_persons(void **state)
     assert_int_equal(dataset_split_persons(dataset, 5, 20, &split, &err), -ERR_INVALID);
 }
 
-static void batches_visit_everybody_once_an_epoch(void **state)
+static void batches_contain_every_person_once_per_epoch(void **state)
 {
     enum { PERSONS = 9, BATCH = 3, PICTURES = 4 };
     _cleanup_(cleanup_dataset) struct dataset *dataset = NULL;
@@ -248,12 +248,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(folders_are_read_in_order),
-        cmocka_unit_test(a_folder_without_pictures_is_refused),
-        cmocka_unit_test(a_folder_that_cannot_be_entered_is_named),
-        cmocka_unit_test(drawn_faces_hang_on_their_keys_alone),
-        cmocka_unit_test(people_differ_more_than_their_pictures),
-        cmocka_unit_test(splits_hold_out_whole_persons),
-        cmocka_unit_test(batches_visit_everybody_once_an_epoch),
+        cmocka_unit_test(folder_without_pictures_is_rejected),
+        cmocka_unit_test(inaccessible_folder_is_named),
+        cmocka_unit_test(drawn_faces_depend_only_on_their_keys),
+        cmocka_unit_test(pictures_of_a_person_are_similar),
+        cmocka_unit_test(splits_hold_out_all_pictures_of_a_person),
+        cmocka_unit_test(batches_contain_every_person_once_per_epoch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,7 @@ static void make_people(void)
     put_text("dan/2.pgm", "P5 1 1 255\n\x42");
 }
 
-static void what_cannot_be_used_is_left_out_and_named(void **state)
+static void unusable_pictures_are_skipped_and_named(void **state)
 {
     (void)state;
     make_people();
@@ -83,7 +83,7 @@ static void what_cannot_be_used_is_left_out_and_named(void **state)
     assert_int_equal(file_remove_tree(root, &err), 0);
 }
 
-static void nothing_left_is_refused(void **state)
+static void dataset_without_usable_pictures_is_rejected(void **state)
 {
     (void)state;
     put_text("ada/1.pgm", "rubbish");
@@ -104,7 +104,7 @@ static const char BRIGHT[] =
     "</_></stages><features><_><rects><_>0 0 8 8 -1</_><_>2 2 4 4 4</_></rects></_></features>"
     "</cascade></opencv_storage>";
 
-static void faces_are_cut_where_they_were_found(void **state)
+static void faces_are_cropped_where_they_were_found(void **state)
 {
     enum { WIDTH = 100, HEIGHT = 60, SIDE = 20, LEFT = 70, TOP = 20, HEADER = 14 };
     (void)state;
@@ -137,7 +137,7 @@ static void faces_are_cut_where_they_were_found(void **state)
     assert_int_equal(file_remove_tree(root, &err), 0);
 }
 
-static void drawn_people_are_not_looked_at(void **state)
+static void drawn_datasets_are_not_surveyed(void **state)
 {
     (void)state;
     _cleanup_(cleanup_dataset) struct dataset *dataset = NULL;
@@ -152,10 +152,10 @@ static void drawn_people_are_not_looked_at(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_cannot_be_used_is_left_out_and_named),
-        cmocka_unit_test(nothing_left_is_refused),
-        cmocka_unit_test(faces_are_cut_where_they_were_found),
-        cmocka_unit_test(drawn_people_are_not_looked_at),
+        cmocka_unit_test(unusable_pictures_are_skipped_and_named),
+        cmocka_unit_test(dataset_without_usable_pictures_is_rejected),
+        cmocka_unit_test(faces_are_cropped_where_they_were_found),
+        cmocka_unit_test(drawn_datasets_are_not_surveyed),
     };
     if (!mkdtemp(root))
         return 1;

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-/* Two pictures of 2 × 3 and their labels 4 and 1. */
+/* Two pictures of 2 × 3 pixels, and their labels 4 and 1. */
 static const uint8_t IMAGES[] = {0, 0, 8, 3, 0, 0, 0, 2, 0,  0,  0,  2,  0,  0,
                                  0, 3, 1, 2, 3, 4, 5, 6, 10, 20, 30, 40, 50, 60};
 static const uint8_t LABELS[] = {0, 0, 8, 1, 0, 0, 0, 2, 4, 1};
@@ -42,7 +42,7 @@ static void put_packed(const char *name, const void *data, size_t size, size_t c
     put(name, packed.data, packed.size - cut);
 }
 
-static void check_whole(struct idx *idx)
+static void assert_two_pictures(struct idx *idx)
 {
     assert_int_equal(idx->count, 2);
     assert_int_equal(idx->height, 2);
@@ -53,18 +53,18 @@ static void check_whole(struct idx *idx)
     idx_free(idx);
 }
 
-static void plain_and_packed_files_are_read(void **state)
+static void plain_and_gzip_files_are_read(void **state)
 {
     struct idx *idx = NULL;
     struct err err = ERR_INIT;
     put("train-images-idx3-ubyte", IMAGES, sizeof(IMAGES));
     put("train-labels-idx1-ubyte", LABELS, sizeof(LABELS));
     assert_int_equal(idx_open(directory, IDX_TRAIN, &idx, &err), 0);
-    check_whole(TAKE(idx));
+    assert_two_pictures(TAKE(idx));
     put_packed("t10k-images-idx3-ubyte.gz", IMAGES, sizeof(IMAGES), 0);
     put("t10k-labels.idx1-ubyte", LABELS, sizeof(LABELS));
     assert_int_equal(idx_open(directory, IDX_TEST, &idx, &err), 0);
-    check_whole(TAKE(idx));
+    assert_two_pictures(TAKE(idx));
 }
 
 static void missing_and_damaged_files_are_named(void **state)
@@ -81,7 +81,7 @@ static void missing_and_damaged_files_are_named(void **state)
     assert_non_null(strstr(err.message, "train-images-idx3-ubyte.gz' is truncated"));
 }
 
-static void wrong_contents_are_refused(void **state)
+static void invalid_contents_are_rejected(void **state)
 {
     static const struct {
         const char *what;
@@ -127,7 +127,7 @@ static void put_word(uint8_t *at, uint32_t word)
 
 /* The largest picture is read. A header with one more pixel is rejected because of the size in
  * it. */
-static void limits_hold_at_the_last_one(void **state)
+static void size_limits_are_exact(void **state)
 {
     (void)state;
     size_t size = 16 + (size_t)IDX_SIDE_MAX * IDX_SIDE_MAX;
@@ -158,7 +158,7 @@ static void limits_hold_at_the_last_one(void **state)
                      -ERR_INVALID);
 }
 
-static void what_is_written_is_read_back(void **state)
+static void files_round_trip(void **state)
 {
     (void)state;
     struct err err = ERR_INIT;
@@ -203,14 +203,13 @@ static void labels_have_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(plain_and_packed_files_are_read, make_directory,
+        cmocka_unit_test_setup_teardown(plain_and_gzip_files_are_read, make_directory,
                                         remove_directory),
         cmocka_unit_test_setup_teardown(missing_and_damaged_files_are_named, make_directory,
                                         remove_directory),
-        cmocka_unit_test(wrong_contents_are_refused),
-        cmocka_unit_test(limits_hold_at_the_last_one),
-        cmocka_unit_test_setup_teardown(what_is_written_is_read_back, make_directory,
-                                        remove_directory),
+        cmocka_unit_test(invalid_contents_are_rejected),
+        cmocka_unit_test(size_limits_are_exact),
+        cmocka_unit_test_setup_teardown(files_round_trip, make_directory, remove_directory),
         cmocka_unit_test_setup_teardown(labels_have_names, make_directory, remove_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

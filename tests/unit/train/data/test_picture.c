@@ -24,7 +24,7 @@ static int decode(const void *data, size_t size, struct picture *picture)
     return picture_decode(data, size, picture, &err);
 }
 
-static void expect_refusal(const void *data, size_t size, enum err_code code, const char *words)
+static void expect_rejection(const void *data, size_t size, enum err_code code, const char *words)
 {
     struct picture picture = {0};
     assert_int_equal(decode(data, size, &picture), -(int)code);
@@ -33,7 +33,7 @@ static void expect_refusal(const void *data, size_t size, enum err_code code, co
         fail_msg("'%s' does not say '%s'", err.message, words);
 }
 
-static void pgm_and_ppm_are_read(void **state)
+static void pgm_and_ppm_are_decoded(void **state)
 {
     (void)state;
     _cleanup_(picture_release) struct picture grey = {0}, colour = {0};
@@ -49,7 +49,7 @@ static void pgm_and_ppm_are_read(void **state)
     assert_memory_equal(colour.pixels, "\xff\x00\x77", 3); /* 0x77 is 7 of 15 */
 }
 
-static void png_comes_back_as_it_went(void **state)
+static void png_round_trip(void **state)
 {
     (void)state;
     uint8_t pixels[5 * 4 * 3];
@@ -69,7 +69,7 @@ static void png_comes_back_as_it_went(void **state)
     assert_int_equal(picture_encode_png(pixels, 5, 4, 3, &file, &err), -ERR_TOO_LARGE);
 }
 
-static void jpeg_is_read(void **state)
+static void jpeg_is_decoded(void **state)
 {
     (void)state;
     struct jpeg_compress_struct info;
@@ -97,11 +97,11 @@ static void jpeg_is_read(void **state)
     assert_int_equal(picture.width, 16);
     assert_int_equal(picture.channels, 3);
     assert_in_range(picture.pixels[100], 197, 203);
-    expect_refusal(file, 40, ERR_BAD_REQUEST, "this JPEG picture cannot be read");
+    expect_rejection(file, 40, ERR_BAD_REQUEST, "this JPEG picture cannot be read");
     free(file);
 }
 
-static void webp_is_read(void **state)
+static void webp_is_decoded(void **state)
 {
     (void)state;
     uint8_t pixels[8 * 8 * 3], *file = NULL;
@@ -111,31 +111,31 @@ static void webp_is_read(void **state)
     assert_int_equal(decode(file, size, &picture), 0);
     assert_int_equal(picture.width, 8);
     assert_memory_equal(picture.pixels, pixels, sizeof(pixels));
-    expect_refusal(file, size / 2, ERR_BAD_REQUEST, "this WebP picture");
+    expect_rejection(file, size / 2, ERR_BAD_REQUEST, "this WebP picture");
     WebPFree(file);
 }
 
-static void what_is_no_picture_is_refused(void **state)
+static void invalid_pictures_are_rejected(void **state)
 {
     (void)state;
-    expect_refusal("", 0, ERR_MEDIA_TYPE, "not a picture in a supported format");
-    expect_refusal("hello", 5, ERR_MEDIA_TYPE, "not a picture in a supported format");
-    expect_refusal("\x89PNG rubbish", 12, ERR_BAD_REQUEST, "this PNG picture cannot be read");
-    expect_refusal("P5\n2", 4, ERR_BAD_REQUEST, "broken header");
-    expect_refusal("P5\n2 2\n255\nabc", 14, ERR_BAD_REQUEST, "truncated");
-    expect_refusal("P5\n0 2\n255\n", 11, ERR_BAD_REQUEST, "empty");
-    expect_refusal("P5\n2 2\n65535\n", 13, ERR_UNSUPPORTED, "more than 8 bits");
-    expect_refusal("P5\n9000 2\n255\n", 14, ERR_TOO_LARGE, "too large: 9000");
-    expect_refusal("P6\n8000 8000\n255\n", 17, ERR_TOO_LARGE, "too large: 8000");
+    expect_rejection("", 0, ERR_MEDIA_TYPE, "not a picture in a supported format");
+    expect_rejection("hello", 5, ERR_MEDIA_TYPE, "not a picture in a supported format");
+    expect_rejection("\x89PNG rubbish", 12, ERR_BAD_REQUEST, "this PNG picture cannot be read");
+    expect_rejection("P5\n2", 4, ERR_BAD_REQUEST, "broken header");
+    expect_rejection("P5\n2 2\n255\nabc", 14, ERR_BAD_REQUEST, "truncated");
+    expect_rejection("P5\n0 2\n255\n", 11, ERR_BAD_REQUEST, "empty");
+    expect_rejection("P5\n2 2\n65535\n", 13, ERR_UNSUPPORTED, "more than 8 bits");
+    expect_rejection("P5\n9000 2\n255\n", 14, ERR_TOO_LARGE, "too large: 9000");
+    expect_rejection("P6\n8000 8000\n255\n", 17, ERR_TOO_LARGE, "too large: 8000");
 }
 
-static void cut_middle(const struct picture *picture, size_t side, size_t channels, uint8_t *ret)
+static void crop_middle(const struct picture *picture, size_t side, size_t channels, uint8_t *ret)
 {
     const struct picture_square middle = picture_middle(picture);
     picture_cut_bytes(picture, &middle, side, channels, ret);
 }
 
-static void formats_are_told_by_their_first_bytes(void **state)
+static void formats_are_detected_by_their_first_bytes(void **state)
 {
     (void)state;
     assert_int_equal(picture_format("\x89PNG....", 8), PICTURE_PNG);
@@ -147,18 +147,18 @@ static void formats_are_told_by_their_first_bytes(void **state)
     assert_string_equal(picture_format_name(PICTURE_JPEG), "JPEG");
 }
 
-static void the_middle_square_is_cut_and_averaged(void **state)
+static void middle_square_is_cropped_and_scaled(void **state)
 {
     (void)state;
     /* A picture of 4 × 2: the outer columns are cropped. */
     uint8_t pixels[] = {255, 10, 20, 255, 255, 30, 40, 255};
     struct picture picture = {.width = 4, .height = 2, .channels = 1, .pixels = pixels};
     uint8_t same[4], one, rgb[3];
-    cut_middle(&picture, 2, 1, same);
+    crop_middle(&picture, 2, 1, same);
     assert_memory_equal(same, ((uint8_t[]){10, 20, 30, 40}), 4);
-    cut_middle(&picture, 1, 1, &one);
+    crop_middle(&picture, 1, 1, &one);
     assert_int_equal(one, 25);
-    cut_middle(&picture, 1, 3, rgb);
+    crop_middle(&picture, 1, 3, rgb);
     assert_memory_equal(rgb, ((uint8_t[]){25, 25, 25}), 3);
     float value;
     const struct picture_square middle = picture_middle(&picture);
@@ -167,14 +167,14 @@ static void the_middle_square_is_cut_and_averaged(void **state)
 
     uint8_t red[] = {255, 0, 0};
     struct picture colour = {.width = 1, .height = 1, .channels = 3, .pixels = red};
-    cut_middle(&colour, 1, 1, &one);
+    crop_middle(&colour, 1, 1, &one);
     assert_int_equal(one, 76); /* red has a weight of 0.299 */
     uint8_t larger[4 * 4 * 3];
-    cut_middle(&colour, 4, 3, larger);
+    crop_middle(&colour, 4, 3, larger);
     assert_memory_equal(larger + 45, red, 3);
 }
 
-static void what_hangs_over_repeats_the_edge(void **state)
+static void crop_outside_of_the_picture_repeats_its_edge(void **state)
 {
     (void)state;
     uint8_t pixels[] = {10, 20, 30, 40}, cut[16];
@@ -191,7 +191,7 @@ static void what_hangs_over_repeats_the_edge(void **state)
     assert_int_equal(cut[0], 15);
 }
 
-static void limits_hold_at_the_last_pixel(void **state)
+static void size_limits_are_exact(void **state)
 {
     (void)state;
     static const struct {
@@ -213,7 +213,7 @@ static void limits_hold_at_the_last_pixel(void **state)
     }
 }
 
-static void a_file_has_a_limit(void **state)
+static void file_size_is_limited(void **state)
 {
     (void)state;
     static const char pixel[] = "P5\n1 1\n255\nx";
@@ -222,7 +222,7 @@ static void a_file_has_a_limit(void **state)
     buf_init(&file, PICTURE_FILE_MAX + 1);
     memcpy(buf_reserve(&file, PICTURE_FILE_MAX + 1), pixel, sizeof(pixel));
     assert_int_equal(decode(file.data, PICTURE_FILE_MAX, &picture), 0);
-    expect_refusal(file.data, PICTURE_FILE_MAX + 1, ERR_TOO_LARGE, "the limit is 16 MiB");
+    expect_rejection(file.data, PICTURE_FILE_MAX + 1, ERR_TOO_LARGE, "the limit is 16 MiB");
 }
 
 /* Makes a grey picture of 8×8 in `count` scans: first its mean, then the coefficients one by one,
@@ -256,7 +256,7 @@ static unsigned char *make_scans(int count, unsigned long *ret_size)
     return data;
 }
 
-static void scans_have_a_limit(void **state)
+static void number_of_jpeg_scans_is_limited(void **state)
 {
     (void)state;
     unsigned long size = 0;
@@ -267,24 +267,24 @@ static void scans_have_a_limit(void **state)
     free(data);
     size = 0;
     data = make_scans(101, &size);
-    expect_refusal(data, size, ERR_BAD_REQUEST, "it has more than 100 scans");
+    expect_rejection(data, size, ERR_BAD_REQUEST, "it has more than 100 scans");
     free(data);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pgm_and_ppm_are_read),
-        cmocka_unit_test(png_comes_back_as_it_went),
-        cmocka_unit_test(jpeg_is_read),
-        cmocka_unit_test(webp_is_read),
-        cmocka_unit_test(what_is_no_picture_is_refused),
-        cmocka_unit_test(limits_hold_at_the_last_pixel),
-        cmocka_unit_test(a_file_has_a_limit),
-        cmocka_unit_test(scans_have_a_limit),
-        cmocka_unit_test(formats_are_told_by_their_first_bytes),
-        cmocka_unit_test(the_middle_square_is_cut_and_averaged),
-        cmocka_unit_test(what_hangs_over_repeats_the_edge),
+        cmocka_unit_test(pgm_and_ppm_are_decoded),
+        cmocka_unit_test(png_round_trip),
+        cmocka_unit_test(jpeg_is_decoded),
+        cmocka_unit_test(webp_is_decoded),
+        cmocka_unit_test(invalid_pictures_are_rejected),
+        cmocka_unit_test(size_limits_are_exact),
+        cmocka_unit_test(file_size_is_limited),
+        cmocka_unit_test(number_of_jpeg_scans_is_limited),
+        cmocka_unit_test(formats_are_detected_by_their_first_bytes),
+        cmocka_unit_test(middle_square_is_cropped_and_scaled),
+        cmocka_unit_test(crop_outside_of_the_picture_repeats_its_edge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

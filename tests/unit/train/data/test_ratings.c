@@ -23,7 +23,7 @@ static struct ratings *parse(const char *text)
     return ratings;
 }
 
-static void a_file_of_movielens_is_read(void **state)
+static void movielens_file_is_parsed(void **state)
 {
     struct ratings *ratings = parse("userId,movieId,rating,timestamp\n"
                                     "1,31,2.5,1260759144\n"
@@ -40,7 +40,7 @@ static void a_file_of_movielens_is_read(void **state)
     ratings_free(ratings);
 }
 
-static void headings_and_times_may_be_missing(void **state)
+static void header_and_timestamps_are_optional(void **state)
 {
     struct ratings *ratings = parse("12,34,-1e0\n12,35,4.5\n");
     assert_int_equal(ratings->count, 2);
@@ -48,7 +48,7 @@ static void headings_and_times_may_be_missing(void **state)
     ratings_free(ratings);
 }
 
-static void headings_say_which_column_is_which(void **state)
+static void header_sets_the_order_of_columns(void **state)
 {
     static const char *const texts[] = {
         "movieId,userId,rating\n31,7,2.5\n",
@@ -79,7 +79,7 @@ static void an_id_may_be_any_text(void **state)
     ratings_free(ratings);
 }
 
-static void a_wrong_line_is_named(void **state)
+static void invalid_line_is_named(void **state)
 {
     static const struct {
         const char *text, *says;
@@ -112,7 +112,7 @@ static void a_wrong_line_is_named(void **state)
 }
 
 /* NUL bytes come from a file in UTF-16, whose ids would be misread. */
-static void a_nul_byte_is_refused(void **state)
+static void nul_byte_is_rejected(void **state)
 {
     static const char text[] = "1,2,3\n1,2\0,3\n";
     struct ratings *ratings = NULL;
@@ -123,7 +123,7 @@ static void a_nul_byte_is_refused(void **state)
                         "'r.csv' line 2 has a NUL byte: the file must be text in UTF-8 or ASCII");
 }
 
-static void a_line_has_a_limit(void **state)
+static void line_length_is_limited(void **state)
 {
     static const char rest[] = ",2,3";
     for (size_t over = 0; over < 2; over++) {
@@ -138,7 +138,7 @@ static void a_line_has_a_limit(void **state)
     }
 }
 
-static void a_rating_has_limits(void **state)
+static void rating_values_are_limited(void **state)
 {
     static const struct {
         const char *text;
@@ -159,7 +159,7 @@ static void a_rating_has_limits(void **state)
     }
 }
 
-static void a_directory_stands_for_its_file(void **state)
+static void directory_is_opened_by_its_ratings_file(void **state)
 {
     char directory[] = "/tmp/test_ratings.XXXXXX";
     assert_non_null(mkdtemp(directory));
@@ -175,7 +175,7 @@ static void a_directory_stands_for_its_file(void **state)
     file_remove_tree(directory, NULL);
 }
 
-static void other_ratings_are_told_apart(void **state)
+static void digest_identifies_the_ratings(void **state)
 {
     static const char *const texts[] = {"1,2,3\n4,5,6\n", "userId,movieId,rating\n1,2,3.0\n4,5,6\n",
                                         "4,5,6\n1,2,3\n", "1,2,3\n4,5,6.5\n", "1,2,3\n"};
@@ -191,7 +191,7 @@ static void other_ratings_are_told_apart(void **state)
         assert_string_not_equal(told[i], told[0]);
 }
 
-static void a_tenth_is_kept_out_by_the_seed(void **state)
+static void seed_selects_the_held_out_tenth(void **state)
 {
     enum { COUNT = 20000 };
     struct ratings ratings = {.items = mem_calloc(COUNT, sizeof(struct rating)), .count = COUNT};
@@ -222,17 +222,17 @@ static void a_tenth_is_kept_out_by_the_seed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_of_movielens_is_read),
-        cmocka_unit_test(headings_and_times_may_be_missing),
-        cmocka_unit_test(headings_say_which_column_is_which),
+        cmocka_unit_test(movielens_file_is_parsed),
+        cmocka_unit_test(header_and_timestamps_are_optional),
+        cmocka_unit_test(header_sets_the_order_of_columns),
         cmocka_unit_test(an_id_may_be_any_text),
-        cmocka_unit_test(a_wrong_line_is_named),
-        cmocka_unit_test(a_nul_byte_is_refused),
-        cmocka_unit_test(a_line_has_a_limit),
-        cmocka_unit_test(a_rating_has_limits),
-        cmocka_unit_test(a_directory_stands_for_its_file),
-        cmocka_unit_test(other_ratings_are_told_apart),
-        cmocka_unit_test(a_tenth_is_kept_out_by_the_seed),
+        cmocka_unit_test(invalid_line_is_named),
+        cmocka_unit_test(nul_byte_is_rejected),
+        cmocka_unit_test(line_length_is_limited),
+        cmocka_unit_test(rating_values_are_limited),
+        cmocka_unit_test(directory_is_opened_by_its_ratings_file),
+        cmocka_unit_test(digest_identifies_the_ratings),
+        cmocka_unit_test(seed_selects_the_held_out_tenth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static void every_epoch_has_every_sample_once(void **state)
     shuffle_release(&shuffle);
 }
 
-static void the_seed_decides_alone(void **state)
+static void order_depends_only_on_the_seed(void **state)
 {
     struct shuffle a, b, other;
     shuffle_init(&a, 5, COUNT);
@@ -41,7 +41,7 @@ static void the_seed_decides_alone(void **state)
     shuffle_init(&other, 6, COUNT);
     size_t different = 0;
     for (uint64_t i = 0; i < 3 * COUNT; i++) {
-        uint64_t there = 3 * COUNT - 1 - i; /* asked in any order */
+        uint64_t there = 3 * COUNT - 1 - i; /* positions are requested in any order */
         size_t first = shuffle_at(&a, i);
         (void)shuffle_at(&b, there);
         assert_int_equal(shuffle_at(&b, i), first);
@@ -53,7 +53,7 @@ static void the_seed_decides_alone(void **state)
     shuffle_release(&other);
 }
 
-static void one_sample_is_enough(void **state)
+static void single_sample_can_be_shuffled(void **state)
 {
     struct shuffle shuffle;
     shuffle_init(&shuffle, 1, 1);
@@ -65,8 +65,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_epoch_has_every_sample_once),
-        cmocka_unit_test(the_seed_decides_alone),
-        cmocka_unit_test(one_sample_is_enough),
+        cmocka_unit_test(order_depends_only_on_the_seed),
+        cmocka_unit_test(single_sample_can_be_shuffled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

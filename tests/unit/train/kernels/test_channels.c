@@ -53,8 +53,8 @@ static float *copy(const float *from, size_t count)
     return to;
 }
 
-static void expect(const struct kernels *k, const char *what, const struct sample *s,
-                   const float *want, const float *got, size_t count)
+static void assert_close(const struct kernels *k, const char *what, const struct sample *s,
+                         const float *want, const float *got, size_t count)
 {
     if (apart(want, got, count) > 3e-6)
         fail_msg("%s %s: %g apart, %zu × %d", k->name, what, apart(want, got, count), s->rows,
@@ -86,7 +86,7 @@ static void check_sums(const struct kernels *k, const struct sample *s)
     k->channel_gradient_sums(s->dy, s->y, s->x, s->rows, s->c, s->a, got[2], got[3]);
     k->channel_gradient_sums(s->dy, NULL, s->x, s->rows, s->c, s->a, unmasked, got[4]);
     for (int i = 0; i < 5; i++)
-        expect(k, "sums", s, want[i], got[i], c);
+        assert_close(k, "sums", s, want[i], got[i], c);
     for (int i = 0; i < 5; i++)
         free(want[i]), free(got[i]);
     free(unmasked);
@@ -102,7 +102,7 @@ static void check_maps(const struct kernels *k, const struct sample *s)
             want[i] = relu && want[i] < 0 ? 0 : want[i];
         }
         k->channel_affine(s->x, s->rows, s->c, s->a, s->b, relu, got);
-        expect(k, "affine", s, want, got, s->count);
+        assert_close(k, "affine", s, want, got, s->count);
     }
     for (int masked = 0; masked < 2; masked++)
         for (int accumulate = 0; accumulate < 2; accumulate++) {
@@ -115,7 +115,7 @@ static void check_maps(const struct kernels *k, const struct sample *s)
             memcpy(got, s->y, s->count * sizeof(*got));
             k->channel_gradient(s->dy, masked ? s->y : NULL, s->x, s->rows, s->c, s->a, s->b, s->d,
                                 accumulate, got);
-            expect(k, "gradient", s, want, got, s->count);
+            assert_close(k, "gradient", s, want, got, s->count);
         }
     free(want), free(got);
 }
@@ -184,7 +184,7 @@ static void every_function_agrees_with_plain_loops(void **state)
     }
 }
 
-static void bf16_is_the_nearest_upper_half(void **state)
+static void bf16_rounds_to_nearest_even(void **state)
 {
     static const struct {
         float value, rounded;
@@ -217,7 +217,7 @@ int main(int argc, char **argv)
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_function_agrees_with_plain_loops),
-        cmocka_unit_test(bf16_is_the_nearest_upper_half),
+        cmocka_unit_test(bf16_rounds_to_nearest_even),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

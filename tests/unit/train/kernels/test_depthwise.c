@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-static void check(const struct depthwise_kernels *fast, const struct depthwise_shape *s,
-                  struct rand *rand, bool accumulate)
+static void check_shape(const struct depthwise_kernels *fast, const struct depthwise_shape *s,
+                        struct rand *rand, bool accumulate)
 {
     const struct depthwise_kernels *ref = &ref_depthwise_kernels;
     size_t c = (size_t)s->c, ins = (size_t)s->n * (size_t)s->h * (size_t)s->w * c,
@@ -39,7 +39,7 @@ static void check(const struct depthwise_kernels *fast, const struct depthwise_s
     free(in), free(weights), free(d_out), free(before), free(d_before);
 }
 
-static void random_shapes_agree(void **state)
+static void fast_kernels_agree_with_the_reference(void **state)
 {
     struct rand rand;
     rand_init(&rand, 33);
@@ -59,14 +59,14 @@ static void random_shapes_agree(void **state)
         if (s.h + 2 * s.pad < kernel || s.w + 2 * s.pad < kernel)
             continue;
         for (size_t k = 0; kernels_at(k); k++)
-            check(kernels_at(k)->depthwise, &s, &rand, round % 2);
+            check_shape(kernels_at(k)->depthwise, &s, &rand, round % 2);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_shapes_agree),
+        cmocka_unit_test(fast_kernels_agree_with_the_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ static void check_conv(const struct conv_kernels *fast, const struct conv_kernel
         free(d_in_before);
 }
 
-static void check_conv_everywhere(const struct conv_shape *s, struct rand *rand)
+static void check_conv_algorithms(const struct conv_shape *s, struct rand *rand)
 {
     if (emulated) { /* emulation is slow, so only the algorithm of this processor is tested */
         if (kernels_best()->conv->fits(s))
@@ -105,7 +105,7 @@ static void convolutions_agree_on_random_shapes(void **state)
         s.pad = (int)rand_below(&rand, (uint64_t)s.kernel);
         s.h = s.kernel + (int)rand_below(&rand, 6);
         s.w = s.kernel + (int)rand_below(&rand, 6);
-        check_conv_everywhere(&s, &rand);
+        check_conv_algorithms(&s, &rand);
     }
 }
 
@@ -120,10 +120,10 @@ static void convolutions_agree_on_the_shapes_of_models(void **state)
     struct rand rand;
     rand_init(&rand, 2);
     for (size_t i = 0; i < ARRAY_SIZE(shapes) && !(emulated && i > 1); i++)
-        check_conv_everywhere(&shapes[i], &rand);
+        check_conv_algorithms(&shapes[i], &rand);
 }
 
-static void a_shape_with_odd_channels_is_left_to_blas(void **state)
+static void odd_number_of_channels_uses_gemm(void **state)
 {
     struct conv_shape s = {.n = 1, .h = 5, .w = 5, .in = 3, .out = 7, .kernel = 3, .stride = 1};
     assert_string_equal(kernels_choose_conv(&s, PRECISION_FP32)->name, "gemm");
@@ -208,7 +208,7 @@ static void max_pool_agrees_with_its_reference(void **state)
     }
 }
 
-static int threads_here(void)
+static int count_threads(void)
 {
     int count = 0;
     DIR *tasks = opendir("/proc/self/task");
@@ -223,7 +223,7 @@ static void products_agree_with_their_reference(void **state)
 {
     struct rand rand;
     rand_init(&rand, 5);
-    int before = threads_here();
+    int before = count_threads();
     for (int round = 0; round < 200; round++) {
         struct product p = {.m = 1 + (int)rand_below(&rand, 20),
                             .n = 1 + (int)rand_below(&rand, 20),
@@ -242,7 +242,7 @@ static void products_agree_with_their_reference(void **state)
         free(a), free(b), free(want), free(got);
     }
     assert_true(emulated || !blas_missing());
-    assert_int_equal(threads_here(), before);
+    assert_int_equal(count_threads(), before);
 }
 
 int main(int argc, char **argv)
@@ -260,7 +260,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(products_agree_with_their_reference),
         cmocka_unit_test(convolutions_agree_on_random_shapes),
         cmocka_unit_test(convolutions_agree_on_the_shapes_of_models),
-        cmocka_unit_test(a_shape_with_odd_channels_is_left_to_blas),
+        cmocka_unit_test(odd_number_of_channels_uses_gemm),
         cmocka_unit_test(group_norm_agrees_with_its_reference),
         cmocka_unit_test(max_pool_agrees_with_its_reference),
     };

@@ -30,9 +30,9 @@ static void results_free(struct results *results)
     free(results->variance), free(results->d_scale), free(results->d_shift);
 }
 
-static void in_parts(const struct kernels *k, const struct batch_norm_shape *s, int parts,
-                     const float *x, const float *scale, const float *shift, const float *dy,
-                     bool accumulate, struct results *results)
+static void run_in_parts(const struct kernels *k, const struct batch_norm_shape *s, int parts,
+                         const float *x, const float *scale, const float *shift, const float *dy,
+                         bool accumulate, struct results *results)
 {
     size_t c = (size_t)s->c, sample = s->rows * c, stride = batch_norm_sum_count(s->c);
     float *sums = zero_floats((PARTS_MAX + 1) * stride), *total = zero_floats(stride),
@@ -88,7 +88,7 @@ static void parts_agree_with_the_reference(void **state)
                                 accumulate, want.d_scale, want.d_shift);
         for (size_t k = 0; kernels_at(k); k++) {
             struct results got = results_new(count, c, dy);
-            in_parts(kernels_at(k), &s, parts, x, scale, shift, dy, accumulate, &got);
+            run_in_parts(kernels_at(k), &s, parts, x, scale, shift, dy, accumulate, &got);
             assert_true(apart(want.mean, got.mean, c) < 1e-6);
             assert_true(apart(want.variance, got.variance, c) < 1e-5);
             assert_true(apart(want.y, got.y, count) < 1e-4);

@@ -26,7 +26,7 @@ struct batch {
     float weights[BAGS_MAX * IDS_MAX];
 };
 
-static void draw(struct batch *batch, struct rand *rand, int round, size_t rows)
+static void draw_batch(struct batch *batch, struct rand *rand, int round, size_t rows)
 {
     *batch = (struct batch){0};
     size_t count = 1 + rand_below(rand, BAGS_MAX), total = 0;
@@ -49,7 +49,7 @@ static void draw(struct batch *batch, struct rand *rand, int round, size_t rows)
     };
 }
 
-static void it_agrees_with_its_reference(void **state)
+static void embedding_bag_agrees_with_its_reference(void **state)
 {
     struct rand rand;
     rand_init(&rand, 11);
@@ -57,7 +57,7 @@ static void it_agrees_with_its_reference(void **state)
         size_t rows = round % 5 ? 1 + rand_below(&rand, 30) : 1;
         int width = round % 7 ? 1 + (int)rand_below(&rand, 70) : 1;
         struct batch batch;
-        draw(&batch, &rand, round, rows);
+        draw_batch(&batch, &rand, round, rows);
         size_t outputs = batch.bags.count * (size_t)width, values = rows * (size_t)width,
                total = batch.offsets[batch.bags.count];
         _cleanup_free_ float *table = random_floats(&rand, values),
@@ -83,8 +83,8 @@ static void it_agrees_with_its_reference(void **state)
     }
 }
 
-static double weighted(const struct embedding_bags *bags, int width, const float *table,
-                       const float *factors)
+static double weighted_sum(const struct embedding_bags *bags, int width, const float *table,
+                           const float *factors)
 {
     float out[BAGS_MAX * 8];
     double sum = 0;
@@ -101,14 +101,14 @@ static void assert_slope(double up, double down, float gradient)
         fail_msg("%g is not the slope %g", (double)gradient, slope);
 }
 
-static void gradients_are_finite_differences(void **state)
+static void gradients_agree_with_finite_differences(void **state)
 {
     enum { ROWS = 5, WIDTH = 8 };
     struct rand rand;
     rand_init(&rand, 12);
     for (int round = 0; round < 12; round++) {
         struct batch batch;
-        draw(&batch, &rand, round, ROWS);
+        draw_batch(&batch, &rand, round, ROWS);
         _cleanup_free_ float *table = random_floats(&rand, (size_t)ROWS * WIDTH),
                              *factors = random_floats(&rand, (size_t)BAGS_MAX * WIDTH),
                              *dense = zero_floats((size_t)ROWS * WIDTH);
@@ -116,9 +116,9 @@ static void gradients_are_finite_differences(void **state)
         for (size_t i = 0; i < (size_t)ROWS * WIDTH; i++) {
             float kept = table[i];
             table[i] = kept + 0.01F;
-            double up = weighted(&batch.bags, WIDTH, table, factors);
+            double up = weighted_sum(&batch.bags, WIDTH, table, factors);
             table[i] = kept - 0.01F;
-            double down = weighted(&batch.bags, WIDTH, table, factors);
+            double down = weighted_sum(&batch.bags, WIDTH, table, factors);
             table[i] = kept;
             assert_slope(up, down, dense[i]);
         }
@@ -129,24 +129,24 @@ static void gradients_are_finite_differences(void **state)
         for (size_t i = 0; i < batch.offsets[batch.bags.count]; i++) {
             float kept = batch.weights[i];
             batch.weights[i] = kept + 0.01F;
-            double up = weighted(&batch.bags, WIDTH, table, factors);
+            double up = weighted_sum(&batch.bags, WIDTH, table, factors);
             batch.weights[i] = kept - 0.01F;
-            double down = weighted(&batch.bags, WIDTH, table, factors);
+            double down = weighted_sum(&batch.bags, WIDTH, table, factors);
             batch.weights[i] = kept;
             assert_slope(up, down, d_weights[i]);
         }
     }
 }
 
-static void assert_refused(const struct embedding_bag *bag, struct embedding_bags bags,
-                           const char *says)
+static void assert_rejected(const struct embedding_bag *bag, struct embedding_bags bags,
+                            const char *says)
 {
     struct err err = ERR_INIT;
     assert_true(embedding_bag_check(bag, &bags, &err) < 0);
     assert_non_null(strstr(err.message, says));
 }
 
-static void wrong_bags_are_refused(void **state)
+static void invalid_bags_are_rejected(void **state)
 {
     _cleanup_(cleanup_embedding_bag) struct embedding_bag *bag = embedding_bag_new(3, 2, 1);
     const int64_t ids[] = {0, 2, 1}, low[] = {0, -1, 1}, high[] = {0, 2, 3};
@@ -155,25 +155,25 @@ static void wrong_bags_are_refused(void **state)
     struct embedding_bags good = {.count = 2, .offsets = offsets, .ids = ids}, wrong = good;
     assert_int_equal(embedding_bag_check(bag, &good, NULL), 0);
     wrong.ids = low;
-    assert_refused(bag, wrong, "id -1 is not in the table, which has rows 0 to 2");
+    assert_rejected(bag, wrong, "id -1 is not in the table, which has rows 0 to 2");
     wrong.ids = high;
-    assert_refused(bag, wrong, "id 3 is not in the table, which has rows 0 to 2");
+    assert_rejected(bag, wrong, "id 3 is not in the table, which has rows 0 to 2");
     wrong = good;
     wrong.offsets = falling;
-    assert_refused(bag, wrong, "bag 1: the offsets must start at 0 and must not decrease");
+    assert_rejected(bag, wrong, "bag 1: the offsets must start at 0 and must not decrease");
     wrong.offsets = late;
-    assert_refused(bag, wrong, "bag 0: the offsets must start at 0 and must not decrease");
+    assert_rejected(bag, wrong, "bag 0: the offsets must start at 0 and must not decrease");
     wrong = good;
     wrong.mean = true;
     wrong.weights = weights;
-    assert_refused(bag, wrong, "use their sum");
+    assert_rejected(bag, wrong, "use their sum");
     embedding_bag_compute_gradient(bag, &(struct embedding_bags){.offsets = offsets}, NULL);
     assert_int_equal(bag->touched, 0); /* no bag at all */
 }
 
-/* Half of the words stand for one class, half for the other, and the majority decides. In the end
+/* Half of the words belong to one class, half to the other, and the majority decides. In the end
  * each single word is classified correctly, although no training sentence had only one word. */
-static void bags_of_words_are_classified(void **state)
+static void classifier_learns_bags_of_words(void **state)
 {
     enum { WORDS = 40, WIDTH = 6, BATCH = 32, LENGTH = 5, STEPS = 300 };
     _cleanup_(cleanup_embedding_bag) struct embedding_bag *bag = embedding_bag_new(WORDS, WIDTH, 7);
@@ -231,10 +231,10 @@ static void bags_of_words_are_classified(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_agrees_with_its_reference),
-        cmocka_unit_test(gradients_are_finite_differences),
-        cmocka_unit_test(wrong_bags_are_refused),
-        cmocka_unit_test(bags_of_words_are_classified),
+        cmocka_unit_test(embedding_bag_agrees_with_its_reference),
+        cmocka_unit_test(gradients_agree_with_finite_differences),
+        cmocka_unit_test(invalid_bags_are_rejected),
+        cmocka_unit_test(classifier_learns_bags_of_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

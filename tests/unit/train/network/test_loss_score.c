@@ -18,7 +18,7 @@ static void check_slope(double (*loss)(float, float, float *), float score, floa
     assert_true(fabs((up - down) / (2 * (double)step) - (double)d) < 1e-3 * (1 + fabs((double)d)));
 }
 
-static void slopes_agree_with_differences(void **state)
+static void derivatives_agree_with_finite_differences(void **state)
 {
     for (float score = -4; score <= 4; score += 0.5f)
         for (float truth = 0; truth <= 1; truth += 0.25f) {
@@ -27,7 +27,7 @@ static void slopes_agree_with_differences(void **state)
         }
 }
 
-static void values_are_those_of_the_formulas(void **state)
+static void values_agree_with_the_formulas(void **state)
 {
     float d;
     assert_true(loss_mse(3, 5, &d) == 4);
@@ -37,7 +37,7 @@ static void values_are_those_of_the_formulas(void **state)
     assert_true(fabs(loss_sigmoid(2, 0, &d) - log1p(exp(2))) < 1e-12);
 }
 
-static void far_scores_do_not_overflow(void **state)
+static void extreme_scores_do_not_overflow(void **state)
 {
     float d;
     assert_true(loss_sigmoid(1e30f, 1, &d) == 0 && d == 0);
@@ -49,9 +49,9 @@ static void far_scores_do_not_overflow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slopes_agree_with_differences),
-        cmocka_unit_test(values_are_those_of_the_formulas),
-        cmocka_unit_test(far_scores_do_not_overflow),
+        cmocka_unit_test(derivatives_agree_with_finite_differences),
+        cmocka_unit_test(values_agree_with_the_formulas),
+        cmocka_unit_test(extreme_scores_do_not_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static long double loss_of(const float *logits, int label, int classes)
     return logl(sum) - (long double)logits[label];
 }
 
-static void loss_and_probabilities_are_as_defined(void **state)
+static void loss_and_probabilities_agree_with_the_definition(void **state)
 {
     struct rand rand;
     rand_init(&rand, 3);
@@ -55,7 +55,7 @@ static void loss_and_probabilities_are_as_defined(void **state)
     }
 }
 
-static void gradient_is_that_of_the_loss(void **state)
+static void gradient_agrees_with_finite_differences(void **state)
 {
     struct rand rand;
     rand_init(&rand, 5);
@@ -78,7 +78,7 @@ static void gradient_is_that_of_the_loss(void **state)
     free(unused);
 }
 
-static void shares_add_up_to_the_bit(void **state)
+static void sums_of_shares_are_bit_identical(void **state)
 {
     struct rand rand;
     rand_init(&rand, 6);
@@ -96,7 +96,7 @@ static void shares_add_up_to_the_bit(void **state)
     free(unused);
 }
 
-static void extreme_logits_do_no_harm(void **state)
+static void extreme_logits_do_not_overflow(void **state)
 {
     float logits[] = {1e30f, -1e30f, 0, 3e38f, 3e38f, 3e38f}, gradient[6], probability[6];
     uint8_t labels[] = {0, 1};
@@ -114,10 +114,10 @@ static void extreme_logits_do_no_harm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loss_and_probabilities_are_as_defined),
-        cmocka_unit_test(gradient_is_that_of_the_loss),
-        cmocka_unit_test(shares_add_up_to_the_bit),
-        cmocka_unit_test(extreme_logits_do_no_harm),
+        cmocka_unit_test(loss_and_probabilities_agree_with_the_definition),
+        cmocka_unit_test(gradient_agrees_with_finite_differences),
+        cmocka_unit_test(sums_of_shares_are_bit_identical),
+        cmocka_unit_test(extreme_logits_do_not_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

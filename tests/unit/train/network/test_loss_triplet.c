@@ -61,7 +61,7 @@ static double slow_loss(const struct triplet_config *config, const double *x, co
     return total / count;
 }
 
-static void check(enum triplet_mining mining, uint64_t seed)
+static void check_gradient(enum triplet_mining mining, uint64_t seed)
 {
     struct rand rand;
     rand_init(&rand, seed);
@@ -91,15 +91,15 @@ static void check(enum triplet_mining mining, uint64_t seed)
     free(x);
 }
 
-static void gradient_is_the_slope_of_the_loss(void **state)
+static void gradient_agrees_with_finite_differences(void **state)
 {
     for (uint64_t seed = 0; seed < 5; seed++) {
-        check(TRIPLET_SEMI_HARD, seed);
-        check(TRIPLET_BATCH_HARD, seed);
+        check_gradient(TRIPLET_SEMI_HARD, seed);
+        check_gradient(TRIPLET_BATCH_HARD, seed);
     }
 }
 
-static void large_batches_are_searched_to_their_end(void **state)
+static void large_batches_are_mined_completely(void **state)
 {
     struct rand rand;
     rand_init(&rand, 7);
@@ -119,7 +119,7 @@ static void large_batches_are_searched_to_their_end(void **state)
     free(d);
 }
 
-static void a_batch_with_a_number_that_is_none_has_no_loss_either(void **state)
+static void nan_input_gives_a_loss_that_is_not_finite(void **state)
 {
     struct triplet_config config = {.margin = 0.2f};
     for (int mining = 0; mining < 2; mining++) {
@@ -130,7 +130,7 @@ static void a_batch_with_a_number_that_is_none_has_no_loss_either(void **state)
     }
 }
 
-static void a_batch_without_triplets_has_no_loss(void **state)
+static void batch_without_triplets_has_no_loss(void **state)
 {
     struct triplet_config config = {.margin = 0.2f};
     float x[] = {1, 0, 0, 1, 1, 0}, d[6] = {9, 9, 9, 9, 9, 9};
@@ -160,10 +160,10 @@ static void well_separated_persons_have_no_gradient(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradient_is_the_slope_of_the_loss),
-        cmocka_unit_test(large_batches_are_searched_to_their_end),
-        cmocka_unit_test(a_batch_with_a_number_that_is_none_has_no_loss_either),
-        cmocka_unit_test(a_batch_without_triplets_has_no_loss),
+        cmocka_unit_test(gradient_agrees_with_finite_differences),
+        cmocka_unit_test(large_batches_are_mined_completely),
+        cmocka_unit_test(nan_input_gives_a_loss_that_is_not_finite),
+        cmocka_unit_test(batch_without_triplets_has_no_loss),
         cmocka_unit_test(well_separated_persons_have_no_gradient),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

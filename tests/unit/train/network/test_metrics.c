@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-static void auc_equals_counting_all_pairs_of_pairs(void **state)
+static void auc_agrees_with_plain_counting(void **state)
 {
     enum { COUNT = 300 };
     struct rand rand;
@@ -35,7 +35,7 @@ static void auc_equals_counting_all_pairs_of_pairs(void **state)
     assert_int_equal(m.same + m.different, COUNT);
 }
 
-static void a_perfect_split_is_found(void **state)
+static void perfect_split_has_auc_one(void **state)
 {
     struct metrics_pair pairs[] = {{3, false}, {1, true}, {0.5f, true}, {5, false}};
     struct metrics m = metrics_of_pairs(pairs, 4);
@@ -43,7 +43,7 @@ static void a_perfect_split_is_found(void **state)
     assert_true(m.threshold == 2);
 }
 
-static void one_kind_alone_says_nothing(void **state)
+static void pairs_of_one_kind_have_auc_one_half(void **state)
 {
     struct metrics_pair pairs[] = {{3, false}, {1, false}};
     struct metrics m = metrics_of_pairs(pairs, 2);
@@ -52,7 +52,7 @@ static void one_kind_alone_says_nothing(void **state)
     assert_true(m.auc == 0.5);
 }
 
-static void scores_are_judged_by_their_order(void **state)
+static void auc_of_scores_depends_on_their_order(void **state)
 {
     const float scores[] = {0.9f, 0.1f, 0.5f, 0.5f, 0.2f};
     const bool positive[] = {true, false, true, false, true};
@@ -61,17 +61,18 @@ static void scores_are_judged_by_their_order(void **state)
     assert_true(metrics_auc(scores, positive, 1) == 0.5);
 }
 
-static void vectors_are_paired_and_their_nearest_found(void **state)
+static void metrics_of_vectors_use_all_pairs_and_the_nearest(void **state)
 {
     const float vectors[] = {0, 0, 0, 1, 5, 0, 5, 1, 5, 5};
     const int labels[] = {1, 1, 2, 2, 1};
     struct metrics m = metrics_of_vectors(vectors, labels, 5, 2);
     assert_int_equal(m.same, 4);
     assert_int_equal(m.different, 6);
-    assert_true(fabs(m.nearest - 0.8) < 1e-12); /* the last picture is nearest to a stranger */
+    assert_true(fabs(m.nearest - 0.8) <
+                1e-12); /* the last vector is nearest to one with another label */
 }
 
-static void the_curve_goes_from_corner_to_corner(void **state)
+static void roc_curve_spans_both_corners(void **state)
 {
     (void)state;
     struct metrics_pair pairs[] = {
@@ -93,12 +94,12 @@ static void the_curve_goes_from_corner_to_corner(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(auc_equals_counting_all_pairs_of_pairs),
-        cmocka_unit_test(a_perfect_split_is_found),
-        cmocka_unit_test(one_kind_alone_says_nothing),
-        cmocka_unit_test(scores_are_judged_by_their_order),
-        cmocka_unit_test(vectors_are_paired_and_their_nearest_found),
-        cmocka_unit_test(the_curve_goes_from_corner_to_corner),
+        cmocka_unit_test(auc_agrees_with_plain_counting),
+        cmocka_unit_test(perfect_split_has_auc_one),
+        cmocka_unit_test(pairs_of_one_kind_have_auc_one_half),
+        cmocka_unit_test(auc_of_scores_depends_on_their_order),
+        cmocka_unit_test(metrics_of_vectors_use_all_pairs_and_the_nearest),
+        cmocka_unit_test(roc_curve_spans_both_corners),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,7 +137,7 @@ static void gradient_of_depthwise_convolutions(void **state)
     }
 }
 
-static void gradient_of_dense_and_length_one(void **state)
+static void gradient_of_dense_and_l2_normalise(void **state)
 {
     struct bench bench = {0};
     struct shape shape = {.h = 3, .w = 3, .c = 4};
@@ -176,7 +176,7 @@ static void gradient_of_biases_and_dropout(void **state)
 }
 
 /* Returns which values survive in a network that only applies dropout to ones, as 1 or 0 each. */
-static void survivors(float rate, const struct layer_draw *draw, int n, float *ret)
+static void find_survivors(float rate, const struct layer_draw *draw, int n, float *ret)
 {
     struct bench bench = {0};
     struct shape shape = {.h = 1, .w = 1, .c = 1};
@@ -195,22 +195,22 @@ static void survivors(float rate, const struct layer_draw *draw, int n, float *r
     bench_release(&bench);
 }
 
-static void dropout_depends_on_step_and_place_alone(void **state)
+static void dropout_depends_only_on_step_and_position(void **state)
 {
     float plain[64], all[3 * 64], second[64], later[64];
-    survivors(0.25f, NULL, 1, plain);
+    find_survivors(0.25f, NULL, 1, plain);
     for (int i = 0; i < 64; i++)
         assert_true(plain[i] == 1);
-    survivors(0.25f, &(struct layer_draw){.seed = 7, .step = 5, .position = 10}, 3, all);
+    find_survivors(0.25f, &(struct layer_draw){.seed = 7, .step = 5, .position = 10}, 3, all);
     int dropped = 0;
     for (int i = 0; i < 3 * 64; i++) {
         assert_true(all[i] == 0 || fabsf(all[i] - 4.0f / 3) < 1e-6f);
         dropped += all[i] == 0;
     }
     assert_in_range(dropped, 24, 72); /* 48 expected, deviation 6 */
-    survivors(0.25f, &(struct layer_draw){.seed = 7, .step = 5, .position = 11}, 1, second);
+    find_survivors(0.25f, &(struct layer_draw){.seed = 7, .step = 5, .position = 11}, 1, second);
     assert_memory_equal(second, all + 64, sizeof(second));
-    survivors(0.25f, &(struct layer_draw){.seed = 7, .step = 6, .position = 11}, 1, later);
+    find_survivors(0.25f, &(struct layer_draw){.seed = 7, .step = 6, .position = 11}, 1, later);
     assert_memory_not_equal(later, second, sizeof(later));
 }
 
@@ -319,7 +319,7 @@ static void gradient_of_the_input(void **state)
         check_gradient_of_the_input(fields);
 }
 
-static void the_products_of_all_pairs_are_added(void **state)
+static void fm_layer_adds_the_products_of_all_pairs(void **state)
 {
     struct bench bench = {0};
     struct shape shape = {.h = 1, .w = 1, .c = 6};
@@ -336,7 +336,7 @@ static void the_products_of_all_pairs_are_added(void **state)
     bench_release(&bench);
 }
 
-static void parts_of_a_batch_add_up(void **state)
+static void gradients_of_batch_parts_add_up(void **state)
 {
     struct bench bench = {0};
     struct shape shape = {.h = 6, .w = 6, .c = 1};
@@ -359,7 +359,7 @@ static void parts_of_a_batch_add_up(void **state)
     bench_release(&bench);
 }
 
-static void mistakes_are_named(void **state)
+static void invalid_networks_are_rejected(void **state)
 {
     struct err err = ERR_INIT;
     struct bench bench = {0};
@@ -387,7 +387,7 @@ static void mistakes_are_named(void **state)
     bench_release(&bench);
 }
 
-static void the_shape_hash_tells_models_apart(void **state)
+static void shape_hash_differs_between_models(void **state)
 {
     uint64_t hash[3];
     for (int i = 0; i < 3; i++) {
@@ -405,17 +405,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradient_of_convolutions),
         cmocka_unit_test(gradient_of_depthwise_convolutions),
-        cmocka_unit_test(gradient_of_dense_and_length_one),
+        cmocka_unit_test(gradient_of_dense_and_l2_normalise),
         cmocka_unit_test(gradient_of_biases_and_dropout),
-        cmocka_unit_test(dropout_depends_on_step_and_place_alone),
+        cmocka_unit_test(dropout_depends_only_on_step_and_position),
         cmocka_unit_test(gradient_of_norm_and_pools),
         cmocka_unit_test(gradient_of_batch_norm),
         cmocka_unit_test(gradient_of_residual_blocks),
         cmocka_unit_test(gradient_of_the_input),
-        cmocka_unit_test(the_products_of_all_pairs_are_added),
-        cmocka_unit_test(parts_of_a_batch_add_up),
-        cmocka_unit_test(mistakes_are_named),
-        cmocka_unit_test(the_shape_hash_tells_models_apart),
+        cmocka_unit_test(fm_layer_adds_the_products_of_all_pairs),
+        cmocka_unit_test(gradients_of_batch_parts_add_up),
+        cmocka_unit_test(invalid_networks_are_rejected),
+        cmocka_unit_test(shape_hash_differs_between_models),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-static struct params *three_values(void)
+static struct params *new_params(void)
 {
     struct params *params = params_new();
     params_declare(params, "weights", (int[]){3, 1, 1, 1}, PARAM_XAVIER, 1);
@@ -22,12 +22,12 @@ static struct params *three_values(void)
     return params;
 }
 
-static void all_reach_the_bottom(void **state)
+static void optimizers_reach_the_minimum(void **state)
 {
     static const float RATE[] = {
         [OPTIMIZER_SGD] = 0.02f, [OPTIMIZER_ADAM] = 0.05f, [OPTIMIZER_ADAGRAD] = 0.5f};
     for (int kind = OPTIMIZER_SGD; kind <= OPTIMIZER_ADAGRAD; kind++) {
-        struct params *params = three_values();
+        struct params *params = new_params();
         struct optimizer *optimizer = optimizer_new((enum optimizer_kind)kind, 0, params);
         for (uint64_t step = 1; step <= 400; step++) {
             for (int i = 0; i < 3; i++)
@@ -45,9 +45,9 @@ static void all_reach_the_bottom(void **state)
     }
 }
 
-static void the_first_steps_follow_the_formulas(void **state)
+static void first_steps_follow_the_formulas(void **state)
 {
-    struct params *params = three_values();
+    struct params *params = new_params();
     struct optimizer *optimizer = optimizer_new(OPTIMIZER_SGD, 0, params);
     float *value = params_value(params, 1);
     params_clear_gradients(params);
@@ -74,9 +74,9 @@ static void the_first_steps_follow_the_formulas(void **state)
     params_free(params);
 }
 
-static void weight_decay_spares_biases(void **state)
+static void weight_decay_excludes_biases(void **state)
 {
-    struct params *params = three_values();
+    struct params *params = new_params();
     struct optimizer *optimizer = optimizer_new(OPTIMIZER_ADAM, 0.5f, params);
     params_clear_gradients(params);
     params_value(params, 0)[0] = 1;
@@ -88,9 +88,9 @@ static void weight_decay_spares_biases(void **state)
     params_free(params);
 }
 
-static void a_long_gradient_is_shortened_as_a_whole(void **state)
+static void clipping_scales_the_whole_gradient(void **state)
 {
-    struct params *params = three_values();
+    struct params *params = new_params();
     params_clear_gradients(params);
     params_gradient(params, 0)[2] = 3;
     params_gradient(params, 1)[0] = -4;
@@ -114,7 +114,7 @@ static void a_long_gradient_is_shortened_as_a_whole(void **state)
     assert_int_equal(optimizer_clip_check(NAN, &err), -ERR_INVALID);
 }
 
-static void every_value_of_a_gradient_counts(void **state)
+static void gradient_norm_includes_every_trained_value(void **state)
 {
     enum { COUNT = 1003 };
     struct params *params = params_new();
@@ -150,11 +150,11 @@ static void schedules_rise_and_fall(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_reach_the_bottom),
-        cmocka_unit_test(the_first_steps_follow_the_formulas),
-        cmocka_unit_test(weight_decay_spares_biases),
-        cmocka_unit_test(a_long_gradient_is_shortened_as_a_whole),
-        cmocka_unit_test(every_value_of_a_gradient_counts),
+        cmocka_unit_test(optimizers_reach_the_minimum),
+        cmocka_unit_test(first_steps_follow_the_formulas),
+        cmocka_unit_test(weight_decay_excludes_biases),
+        cmocka_unit_test(clipping_scales_the_whole_gradient),
+        cmocka_unit_test(gradient_norm_includes_every_trained_value),
         cmocka_unit_test(schedules_rise_and_fall),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

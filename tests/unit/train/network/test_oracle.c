@@ -31,8 +31,8 @@ static const double CLOSE = 1e-3, CLOSE_LOSS = 1e-4;
 
 static const char *path;
 
-/* The same formula as in make_numbers.py. */
-static float formula(uint32_t i, uint32_t salt)
+/* Computes an input value by the formula of make_numbers.py. */
+static float input_value(uint32_t i, uint32_t salt)
 {
     uint32_t x = i * 2654435761u + salt * 40503u + 12345u;
     x ^= x >> 15;
@@ -51,7 +51,7 @@ struct run {
     float inputs[INPUTS], outputs[BATCH * CLASSES], d_outputs[BATCH * CLASSES];
 };
 
-static void build(struct run *run)
+static void build_network(struct run *run)
 {
     struct network *n =
         network_new(run->params, (struct shape){.h = SIDE, .w = SIDE, .c = CHANNELS});
@@ -83,7 +83,7 @@ static void set_first_values(struct params *params)
         float *value = params_value(params, i);
         bool weights = strstr(entry->name, ".weights"), scale = strstr(entry->name, ".scale");
         for (size_t j = 0; j < entry->count; j++) {
-            float number = formula((uint32_t)j, (uint32_t)i);
+            float number = input_value((uint32_t)j, (uint32_t)i);
             value[j] = entry->start == PARAM_KEPT_ZERO  ? 0
                        : entry->start == PARAM_KEPT_ONE ? 1
                        : weights                        ? number
@@ -99,7 +99,7 @@ static void run_begin(struct run *run, const char *loss, const char *optimizer)
                                 : str_eq(optimizer, "adam") ? OPTIMIZER_ADAM
                                                             : OPTIMIZER_ADAGRAD,
                         .params = params_new()};
-    build(run);
+    build_network(run);
     set_first_values(run->params);
     network_pack(run->network);
     run->optimizer = optimizer_new(run->kind, WEIGHT_DECAY, run->params);
@@ -112,7 +112,7 @@ static void run_begin(struct run *run, const char *loss, const char *optimizer)
                                 .threads = 1};
     assert_int_equal(team_new(&team, &run->team, NULL), 0);
     for (uint32_t i = 0; i < INPUTS; i++)
-        run->inputs[i] = formula(i, SALT_INPUT) * 4;
+        run->inputs[i] = input_value(i, SALT_INPUT) * 4;
 }
 
 static void run_end(struct run *run)
@@ -153,7 +153,7 @@ static void run_step(struct run *run, uint64_t step)
     network_pack(run->network);
 }
 
-static void expect(const char *line, double want, double got, double allowed)
+static void assert_close(const char *line, double want, double got, double allowed)
 {
     if (!(fabs(want - got) <= allowed))
         fail_msg("%.9g is not %.9g: %s", got, want, line);
@@ -171,14 +171,14 @@ static void expect_tensor(const char *line, const char *numbers, const float *te
         magnitude += fabs((double)tensor[i]);
     }
     double mean = want[1] / (double)count;
-    expect(line, want[0], sum, CLOSE * want[1]);
-    expect(line, want[1], magnitude, CLOSE * want[1]);
+    assert_close(line, want[0], sum, CLOSE * want[1]);
+    assert_close(line, want[1], magnitude, CLOSE * want[1]);
     for (size_t i = 0; i < FIRST && i < count; i++)
-        expect(line, want[2 + i], (double)tensor[i], CLOSE * mean);
+        assert_close(line, want[2 + i], (double)tensor[i], CLOSE * mean);
 }
 
-static const float *find(const struct params *params, const char *name, const float *arena,
-                         size_t *ret_count)
+static const float *find_parameter(const struct params *params, const char *name,
+                                   const float *arena, size_t *ret_count)
 {
     for (size_t i = 0; i < params->count; i++)
         if (str_eq(params->entries[i].name, name)) {
@@ -190,7 +190,7 @@ static const float *find(const struct params *params, const char *name, const fl
 }
 
 /* Handles one line of the file. The lines must come in the order in which they were written. */
-static void take_line(struct run *run, const char *line, size_t *checked)
+static void check_line(struct run *run, const char *line, size_t *checked)
 {
     char kind[16], name[64];
     int used = 0;
@@ -204,26 +204,26 @@ static void take_line(struct run *run, const char *line, size_t *checked)
         if (step > 1)
             run_step(run, step - 1);
         double want = strtod(numbers, NULL);
-        expect(line, want, run_gradient(run, step), CLOSE_LOSS * fmax(want, 0.1));
+        assert_close(line, want, run_gradient(run, step), CLOSE_LOSS * fmax(want, 0.1));
     } else if (str_eq(kind, "output")) {
         char *at = (char *)numbers;
         for (int i = 0; i < CLASSES; i++)
-            expect(line, strtod(at, &at),
-                   (double)run->outputs[strtoull(name, NULL, 10) * CLASSES + (size_t)i],
-                   CLOSE_LOSS);
+            assert_close(line, strtod(at, &at),
+                         (double)run->outputs[strtoull(name, NULL, 10) * CLASSES + (size_t)i],
+                         CLOSE_LOSS);
     } else if (str_eq(kind, "gradient")) {
-        const float *tensor = find(run->params, name, run->params->gradients, &count);
+        const float *tensor = find_parameter(run->params, name, run->params->gradients, &count);
         expect_tensor(line, numbers, tensor, count);
     } else {
         assert_string_equal(kind, "value");
         if (str_eq(name, run->params->entries[0].name)) /* the first parameter of a step */
             run_step(run, STEPS);
-        const float *tensor = find(run->params, name, run->params->values, &count);
+        const float *tensor = find_parameter(run->params, name, run->params->values, &count);
         expect_tensor(line, numbers, tensor, count);
     }
 }
 
-static void five_steps_give_the_numbers_of_pytorch(void **state)
+static void five_steps_agree_with_pytorch(void **state)
 {
     FILE *file = fopen(path, "r");
     if (!file)
@@ -240,7 +240,7 @@ static void five_steps_give_the_numbers_of_pytorch(void **state)
             run_begin(run, loss, optimizer);
             continue;
         }
-        take_line(run, line, &checked);
+        check_line(run, line, &checked);
     }
     run_end(run);
     free(run);
@@ -257,7 +257,7 @@ int main(int argc, char **argv)
     }
     path = argv[1];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(five_steps_give_the_numbers_of_pytorch),
+        cmocka_unit_test(five_steps_agree_with_pytorch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,8 +35,8 @@ static struct optimizer *optimizer_of(const struct params *params, enum optimize
     return optimizer;
 }
 
-static void write_one(const char *path, const struct params *params,
-                      const struct optimizer *optimizer, uint64_t step)
+static void write_checkpoint(const char *path, const struct params *params,
+                             const struct optimizer *optimizer, uint64_t step)
 {
     struct arena *arena = arena_new();
     struct json *config = json_object(arena);
@@ -48,14 +48,14 @@ static void write_one(const char *path, const struct params *params,
     arena_free(arena);
 }
 
-static void a_round_trip_keeps_everything(void **state)
+static void checkpoint_round_trip(void **state)
 {
     char path[128];
     snprintf(path, sizeof(path), "%s/one", directory);
     struct params *params = params_of(8), *other = params_of(8);
     struct optimizer *optimizer = optimizer_of(params, OPTIMIZER_ADAM),
                      *fresh = optimizer_new(OPTIMIZER_ADAM, 0, other);
-    write_one(path, params, optimizer, 70);
+    write_checkpoint(path, params, optimizer, 70);
     memset(other->values, 0, other->floats * sizeof(float));
     struct checkpoint *checkpoint = NULL;
     struct err err = ERR_INIT;
@@ -71,12 +71,12 @@ static void a_round_trip_keeps_everything(void **state)
     optimizer_free(optimizer), optimizer_free(fresh), params_free(params), params_free(other);
 }
 
-static void another_shape_is_refused(void **state)
+static void other_parameter_shapes_are_rejected(void **state)
 {
     char path[128], expected[512];
     snprintf(path, sizeof(path), "%s/two", directory);
     struct params *params = params_of(8), *other = params_of(16);
-    write_one(path, params, NULL, 1);
+    write_checkpoint(path, params, NULL, 1);
     struct checkpoint *checkpoint = NULL;
     struct err err = ERR_INIT;
     assert_int_equal(checkpoint_read(path, &checkpoint, &err), 0);
@@ -96,13 +96,13 @@ static void another_shape_is_refused(void **state)
 
 /* A change of any byte is detected: magic, version, size and text of the header, padding, values,
  * slots, CRC. */
-static void damage_is_found(void **state)
+static void damaged_bytes_are_detected(void **state)
 {
     char path[128];
     snprintf(path, sizeof(path), "%s/three", directory);
     struct params *params = params_of(4);
     struct optimizer *optimizer = optimizer_of(params, OPTIMIZER_ADAM);
-    write_one(path, params, optimizer, 1);
+    write_checkpoint(path, params, optimizer, 1);
     struct buf file;
     buf_init(&file, 1 << 20);
     assert_int_equal(file_read(path, &file, NULL), 0);
@@ -123,7 +123,7 @@ static void damage_is_found(void **state)
 
 /* Files of a killed process are removed, damaged checkpoints are renamed, and nothing else is
  * touched. */
-static void a_directory_is_put_in_order(void **state)
+static void leftover_files_are_cleaned_up(void **state)
 {
     static const struct {
         const char *name;
@@ -155,7 +155,7 @@ static void a_directory_is_put_in_order(void **state)
     checkpoint_sweep("/nowhere/at/all");
 }
 
-static void only_the_newest_are_kept(void **state)
+static void only_the_newest_checkpoints_are_kept(void **state)
 {
     struct params *params = params_of(4);
     char path[CHECKPOINT_PATH_MAX], models[128];
@@ -163,7 +163,7 @@ static void only_the_newest_are_kept(void **state)
     assert_int_equal(file_make_dirs(models, 0755, NULL), 0);
     for (uint64_t step = 90; step <= 120; step += 10) {
         checkpoint_path(models, step, path);
-        write_one(path, params, NULL, step);
+        write_checkpoint(path, params, NULL, step);
     }
     snprintf(path, sizeof(path), "%s/step-.ckpt.txt", models);
     assert_int_equal(file_write_atomic(path, "x", 1, 0644, NULL), 0);
@@ -183,7 +183,7 @@ static void only_the_newest_are_kept(void **state)
     params_free(params);
 }
 
-static void a_place_that_cannot_be_written_is_named(void **state)
+static void unwritable_path_is_named(void **state)
 {
     struct params *params = params_of(4);
     struct arena *arena = arena_new();
@@ -215,7 +215,7 @@ static int parse_header(const char *start, size_t size, struct err *err)
     return checkpoint_parse("x", file, whole, &checkpoint, err);
 }
 
-static void a_header_has_limits(void **state)
+static void header_values_are_limited(void **state)
 {
     static const char none[] = "{\"model\":\"m\",\"config\":{},\"floats\":0}";
     static const struct {
@@ -244,13 +244,13 @@ static void a_header_has_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_round_trip_keeps_everything),
-        cmocka_unit_test(another_shape_is_refused),
-        cmocka_unit_test(damage_is_found),
-        cmocka_unit_test(a_header_has_limits),
-        cmocka_unit_test(a_directory_is_put_in_order),
-        cmocka_unit_test(only_the_newest_are_kept),
-        cmocka_unit_test(a_place_that_cannot_be_written_is_named),
+        cmocka_unit_test(checkpoint_round_trip),
+        cmocka_unit_test(other_parameter_shapes_are_rejected),
+        cmocka_unit_test(damaged_bytes_are_detected),
+        cmocka_unit_test(header_values_are_limited),
+        cmocka_unit_test(leftover_files_are_cleaned_up),
+        cmocka_unit_test(only_the_newest_checkpoints_are_kept),
+        cmocka_unit_test(unwritable_path_is_named),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

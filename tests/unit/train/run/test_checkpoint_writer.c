@@ -67,7 +67,7 @@ static void put(struct fixture *fixture, uint64_t step)
     checkpoint_writer_put(fixture->writer, fixture->params, fixture->optimizer, &info);
 }
 
-static void assert_good(uint64_t step)
+static void assert_checkpoint(uint64_t step)
 {
     char path[CHECKPOINT_PATH_MAX];
     struct err err = ERR_INIT;
@@ -94,7 +94,7 @@ static size_t files_in(const char *path)
     return count;
 }
 
-static void the_last_one_is_there(void **state)
+static void last_checkpoint_is_on_disk(void **state)
 {
     enum { PUTS = 40 };
     struct fixture *fixture = *state;
@@ -106,7 +106,7 @@ static void the_last_one_is_there(void **state)
     assert_int_equal(news.written + news.replaced, PUTS);
     assert_int_equal(news.failed, 0);
     assert_int_equal(news.last_step, PUTS);
-    assert_good(PUTS);
+    assert_checkpoint(PUTS);
     assert_int_equal(files_in(directory), news.written < 2 ? 1 : 2); /* no other files */
     checkpoint_writer_poll(fixture->writer, &news);
     assert_int_equal(news.written + news.replaced, 0);
@@ -114,14 +114,14 @@ static void the_last_one_is_there(void **state)
 }
 
 /* The checkpoint has the state from when it was put, even if the next step changes it. */
-static void what_is_under_way_is_finished(void **state)
+static void free_finishes_the_pending_checkpoint(void **state)
 {
     struct fixture *fixture = *state;
     put(fixture, 5);
     memset(fixture->params->values, 0, fixture->params->floats * sizeof(float));
     memset(fixture->optimizer->slots, 0, 2 * fixture->params->floats * sizeof(float));
     fixture->writer = checkpoint_writer_free(fixture->writer);
-    assert_good(5);
+    assert_checkpoint(5);
 }
 
 static void set_limit(rlim_t bytes)
@@ -148,8 +148,8 @@ static void assert_failure(struct fixture *fixture, uint64_t step, const char *r
     assert_string_equal(news.error.message, expected);
 }
 
-/* Like a full disk: a part can be written, the rest cannot. */
-static void a_full_disk_is_told_and_passes(void **state)
+/* A limited file size plays a full disk: a part can be written, the rest cannot. */
+static void full_disk_is_reported_and_recovered(void **state)
 {
     struct fixture *fixture = *state;
     put(fixture, 1);
@@ -160,14 +160,14 @@ static void a_full_disk_is_told_and_passes(void **state)
     assert_int_equal(files_in(directory), 1);
     assert_failure(fixture, 3, "File too large");
     set_limit(RLIM_INFINITY);
-    assert_good(1);
+    assert_checkpoint(1);
     put(fixture, 4);
     assert_int_equal(checkpoint_writer_drain(fixture->writer, NULL), 0);
-    assert_good(4);
+    assert_checkpoint(4);
     assert_int_equal(files_in(directory), 2);
 }
 
-static void a_directory_that_is_gone_is_told_and_passes(void **state)
+static void missing_directory_is_reported_and_recovered(void **state)
 {
     struct fixture *fixture = *state;
     put(fixture, 1);
@@ -177,7 +177,7 @@ static void a_directory_that_is_gone_is_told_and_passes(void **state)
     assert_int_equal(mkdir(directory, 0755), 0);
     put(fixture, 3);
     assert_int_equal(checkpoint_writer_drain(fixture->writer, NULL), 0);
-    assert_good(3);
+    assert_checkpoint(3);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -185,10 +185,10 @@ static void a_directory_that_is_gone_is_told_and_passes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_last_one_is_there),
-        TEST(what_is_under_way_is_finished),
-        TEST(a_full_disk_is_told_and_passes),
-        TEST(a_directory_that_is_gone_is_told_and_passes),
+        TEST(last_checkpoint_is_on_disk),
+        TEST(free_finishes_the_pending_checkpoint),
+        TEST(full_disk_is_reported_and_recovered),
+        TEST(missing_directory_is_reported_and_recovered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

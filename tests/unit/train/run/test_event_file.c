@@ -76,7 +76,7 @@ static int add_scalars(struct event_file *file, struct err *err)
     return event_file_add(file, LATER_MS, 300, scalars, ARRAY_SIZE(scalars), err);
 }
 
-static void is_what_tensorboard_reads(void **state)
+static void event_file_has_the_tensorboard_format(void **state)
 {
     _cleanup_(cleanup_event_file) struct event_file *file = open_file(0);
     assert_int_equal(add_scalars(file, NULL), 0);
@@ -85,7 +85,7 @@ static void is_what_tensorboard_reads(void **state)
     assert_string_equal(hex, expected);
 }
 
-static void a_resumed_run_says_from_where(void **state)
+static void resumed_run_records_its_first_step(void **state)
 {
     _cleanup_(cleanup_event_file) struct event_file *file = open_file(120);
     assert_non_null(file);
@@ -96,7 +96,7 @@ static void a_resumed_run_says_from_where(void **state)
 
 /* A record that does not fit on the disk is removed completely, and the next one is readable once
  * there is room. */
-static void half_a_record_is_taken_back(void **state)
+static void partial_record_is_removed(void **state)
 {
     _cleanup_(cleanup_event_file) struct event_file *file = open_file(0);
     struct rlimit old;
@@ -114,7 +114,7 @@ static void half_a_record_is_taken_back(void **state)
     assert_string_equal(hex, expected);
 }
 
-static void a_directory_that_cannot_be(void **state)
+static void unusable_directory_is_reported(void **state)
 {
     struct event_file *file = NULL;
     struct err err = ERR_INIT;
@@ -128,10 +128,10 @@ static void a_directory_that_cannot_be(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(is_what_tensorboard_reads),
-        TEST(a_resumed_run_says_from_where),
-        TEST(half_a_record_is_taken_back),
-        TEST(a_directory_that_cannot_be),
+        TEST(event_file_has_the_tensorboard_format),
+        TEST(resumed_run_records_its_first_step),
+        TEST(partial_record_is_removed),
+        TEST(unusable_directory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ struct counting {
     struct optimizer *optimizer;
     struct run_state *state;
     uint64_t hide_at; /* the step at which the directory disappears; 0: never */
-    /* The directory comes back once its loss was noticed, and the run is then asked to stop. */
+    /* The directory comes back once its loss was noticed. Then the run is requested to stop. */
     bool comes_back;
     volatile sig_atomic_t stop;
     uint64_t stop_at;
@@ -49,7 +49,7 @@ struct others {
     struct counting *counting;
 };
 
-static int find_again(struct reducer *reducer, struct err *err)
+static int reform_group(struct reducer *reducer, struct err *err)
 {
     struct counting *counting = CONTAINER_OF(reducer, struct others, reducer)->counting;
     if (!counting->cannot_form)
@@ -108,15 +108,15 @@ static const struct model_steps COUNTING_STEPS = {
     .step = count_step, .changed = values_changed, .config = config_of};
 
 /* Returns the log. */
-static char *run(struct counting *counting, uint64_t steps, int expected,
-                 struct fit_loop_result *ret, struct err *err)
+static char *run_counting(struct counting *counting, uint64_t steps, int expected,
+                          struct fit_loop_result *ret, struct err *err)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     struct others others = {.reducer = reducer_single(), .counting = counting};
     others.reducer.elastic = true;
-    others.reducer.reform = find_again;
+    others.reducer.reform = reform_group;
     counting->params = params_new();
     params_declare(counting->params, "count", (int[]){4, 1, 1, 1}, PARAM_ZERO, 0);
     params_allocate(counting->params, NULL);
@@ -169,40 +169,40 @@ static bool has_checkpoint(uint64_t step)
     return file_exists(path);
 }
 
-static void damage(uint64_t step)
+static void damage_checkpoint(uint64_t step)
 {
     char path[CHECKPOINT_PATH_MAX];
     checkpoint_path(directory, step, path);
     assert_int_equal(file_write_into(path, "damaged", NULL), 0);
 }
 
-static void a_run_goes_on_where_it_stopped(void **state)
+static void stopped_run_is_resumed(void **state)
 {
     struct counting first = {.stop_at = 3}, second = {0};
     struct fit_loop_result result;
-    _cleanup_free_ char *said = run(&first, 10, 0, &result, NULL);
+    _cleanup_free_ char *said = run_counting(&first, 10, 0, &result, NULL);
     assert_true(result.stopped);
     assert_int_equal(result.last, 4); /* all workers learn of the stop in the step after it */
     assert_true(has_checkpoint(4));
     assert_non_null(strstr(said, "stopped after step 4; the next run goes on from there\n"));
-    _cleanup_free_ char *more = run(&second, 10, 0, &result, NULL);
+    _cleanup_free_ char *more = run_counting(&second, 10, 0, &result, NULL);
     assert_int_equal(result.first, 4);
     assert_int_equal(result.last, 10);
     assert_non_null(strstr(more, "resumed after step 4\n"));
 }
 
 /* If all checkpoints are damaged, they must neither be used nor displace the new ones. */
-static void damaged_ones_step_aside(void **state)
+static void damaged_checkpoints_are_renamed(void **state)
 {
     struct counting counting = {0};
     struct fit_loop_result result;
-    free(run(&counting, 6, 0, &result, NULL));
+    free(run_counting(&counting, 6, 0, &result, NULL));
     assert_true(has_checkpoint(6));
     for (uint64_t step = 1; step <= 6; step++)
         if (has_checkpoint(step))
-            damage(step);
+            damage_checkpoint(step);
     struct counting again = {.stop_at = 2};
-    _cleanup_free_ char *said = run(&again, 20, 0, &result, NULL);
+    _cleanup_free_ char *said = run_counting(&again, 20, 0, &result, NULL);
     assert_non_null(strstr(said, "step-00000006.ckpt' is not a model or checkpoint file; looking "
                                  "for an older one\n"));
     assert_int_equal(result.first, 0);
@@ -210,22 +210,22 @@ static void damaged_ones_step_aside(void **state)
     assert_false(has_checkpoint(6));
 }
 
-static void a_disk_that_fails_does_not_end_the_run(void **state)
+static void failing_disk_does_not_end_the_run(void **state)
 {
     struct counting counting = {.hide_at = 3, .comes_back = true};
     struct fit_loop_result result;
-    _cleanup_free_ char *said = run(&counting, 100000000, 0, &result, NULL);
+    _cleanup_free_ char *said = run_counting(&counting, 100000000, 0, &result, NULL);
     assert_true(result.stopped);
     assert_non_null(strstr(said, ".ckpt': No such file or directory; training continues, "));
     assert_true(has_checkpoint(result.last));
 }
 
-static void a_last_one_that_fails_is_an_error(void **state)
+static void failure_of_the_last_checkpoint_is_an_error(void **state)
 {
     struct counting counting = {.hide_at = 3};
     struct fit_loop_result result;
     struct err err = ERR_INIT;
-    _cleanup_free_ char *said = run(&counting, 5, 0, &result, &err);
+    _cleanup_free_ char *said = run_counting(&counting, 5, 0, &result, &err);
     assert_non_null(strstr(said, "step 5/5"));
     assert_non_null(strstr(said, "step-00000005.ckpt': No such file or directory; th"));
     assert_int_equal(result.unsaved.code, ERR_NOT_FOUND);
@@ -233,42 +233,42 @@ static void a_last_one_that_fails_is_an_error(void **state)
     assert_non_null(strstr(err.message, "step-00000005.ckpt': No such file or directory; the model "
                                         "itself was written"));
     hide_directory(false);
-    /* A run that is asked to stop and has no checkpoint ends at once. */
+    /* A run without a checkpoint that is requested to stop ends at once. */
     struct counting stopped = {.hide_at = 7, .stop_at = 7};
-    free(run(&stopped, 100, -ERR_NOT_FOUND, &result, &err));
+    free(run_counting(&stopped, 100, -ERR_NOT_FOUND, &result, &err));
     hide_directory(false);
 }
 
 /* The last good checkpoint is not replaced, and a run is not resumed from a diverged one. */
-static void what_ran_away_is_not_kept(void **state)
+static void diverged_state_is_not_saved(void **state)
 {
     struct counting spoiled = {.spoil_at = 4};
     struct fit_loop_result result;
     struct err err = ERR_INIT;
-    free(run(&spoiled, 10, -ERR_INVALID, &result, &err));
+    free(run_counting(&spoiled, 10, -ERR_INVALID, &result, &err));
     assert_non_null(strstr(err.message, "after step 4 some parameters are nan or infinite"));
     assert_non_null(strstr(err.message, "/step-00000003.ckpt': resume from it with a lower "
                                         "--learning-rate"));
     assert_true(has_checkpoint(3));
     assert_false(has_checkpoint(4));
     struct counting last = {.spoil_at = 4};
-    free(run(&last, 4, -ERR_INVALID, &result, &err));
+    free(run_counting(&last, 4, -ERR_INVALID, &result, &err));
     assert_false(has_checkpoint(4));
     struct counting again = {.fail_at = 4};
-    free(run(&again, 10, -ERR_INVALID, &result, &err));
+    free(run_counting(&again, 10, -ERR_INVALID, &result, &err));
     assert_non_null(strstr(err.message, "step 4: the loss is nan or infinite; the last "));
     assert_int_equal(file_remove_tree(directory, NULL), 0);
     struct counting early = {.fail_at = 1};
-    free(run(&early, 2, -ERR_INVALID, &result, &err));
+    free(run_counting(&early, 2, -ERR_INVALID, &result, &err));
     assert_non_null(strstr(err.message, ": start again with a lower --learning-rate"));
 }
 
-static void one_that_is_no_number_is_not_gone_on_from(void **state)
+static void checkpoint_with_infinite_values_is_not_resumed(void **state)
 {
     struct counting first = {.stop_at = 3}, second = {0};
     struct fit_loop_result result;
     char path[CHECKPOINT_PATH_MAX];
-    free(run(&first, 10, 0, &result, NULL));
+    free(run_counting(&first, 10, 0, &result, NULL));
     struct params *params = params_new();
     params_declare(params, "count", (int[]){4, 1, 1, 1}, PARAM_ZERO, 0);
     params_allocate(params, NULL);
@@ -281,7 +281,7 @@ static void one_that_is_no_number_is_not_gone_on_from(void **state)
     assert_int_equal(checkpoint_write(path, params, optimizer, &info, NULL), 0);
     optimizer_free(optimizer);
     params_free(params);
-    _cleanup_free_ char *said = run(&second, 5, 0, &result, NULL);
+    _cleanup_free_ char *said = run_counting(&second, 5, 0, &result, NULL);
     assert_non_null(strstr(said,
                            "step-00000009.ckpt' holds values that are nan or infinite; looking "
                            "for an older one\n"));
@@ -289,7 +289,7 @@ static void one_that_is_no_number_is_not_gone_on_from(void **state)
 }
 
 /* A model must not be evaluated on data that it was trained on. */
-static void a_run_goes_on_as_it_began(void **state)
+static void resume_rejects_changed_settings(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *kept = json_object(arena), *other = json_object(arena), *data, *none;
@@ -305,47 +305,47 @@ static void a_run_goes_on_as_it_began(void **state)
                     newer = {.kept = none}, model = {.model = "guessing"};
     struct fit_loop_result result;
     struct err err = ERR_INIT;
-    free(run(&first, 10, 0, &result, NULL));
-    free(run(&second, 10, -ERR_USAGE, &result, &err));
+    free(run_counting(&first, 10, 0, &result, NULL));
+    free(run_counting(&second, 10, -ERR_USAGE, &result, &err));
     assert_non_null(strstr(err.message,
                            "/step-00000004.ckpt' was trained with --held-out 10, but this run has "
                            "20: use another --model-dir, or --held-out 10 "
                            "again"));
-    free(run(&third, 10, -ERR_USAGE, &result, &err));
+    free(run_counting(&third, 10, -ERR_USAGE, &result, &err));
     assert_non_null(strstr(err.message, "with --data of 40 people, but this run has 41 people: use "
                                         "another --model-dir, or the same data again"));
-    free(run(&model, 10, -ERR_USAGE, &result, &err));
+    free(run_counting(&model, 10, -ERR_USAGE, &result, &err));
     assert_non_null(strstr(err.message, "is a checkpoint of model 'counting', but this run trains "
                                         "'guessing': use another --model-dir"));
-    free(run(&same, 10, 0, &result, NULL));
+    free(run_counting(&same, 10, 0, &result, NULL));
     assert_int_equal(result.first, 4);
-    free(run(&newer, 10, 0, &result, NULL));
+    free(run_counting(&newer, 10, 0, &result, NULL));
     assert_int_equal(result.first, 6);
 }
 
-static void one_run_at_a_time(void **state)
+static void directory_in_use_is_rejected(void **state)
 {
     int first = -1, second = -1;
     struct counting counting = {.claim = &first, .stop_at = 2}, other = {.claim = &second};
     struct fit_loop_result result;
     struct err err = ERR_INIT;
-    free(run(&counting, 10, 0, &result, NULL));
+    free(run_counting(&counting, 10, 0, &result, NULL));
     assert_true(first >= 0);
-    free(run(&other, 10, -ERR_CONFLICT, &result, &err));
+    free(run_counting(&other, 10, -ERR_CONFLICT, &result, &err));
     _cleanup_free_ char *holder = mem_printf("' is in use by process %ld on ", (long)getpid());
     assert_non_null(strstr(err.message, holder));
     assert_int_equal(second, -1);
     close(first);
-    free(run(&other, 10, 0, &result, NULL));
+    free(run_counting(&other, 10, 0, &result, NULL));
     assert_int_equal(result.first, 3);
     close(second);
 }
 
-static void what_only_looks_like_a_checkpoint_is_passed_over(void **state)
+static void files_that_are_no_checkpoints_are_skipped(void **state)
 {
     struct counting first = {.stop_at = 3}, second = {0};
     struct fit_loop_result result;
-    free(run(&first, 10, 0, &result, NULL));
+    free(run_counting(&first, 10, 0, &result, NULL));
     static const char *const NAMES[] = {"step-7.ckpt", "step-0000000000000000000008.ckpt",
                                         "step-99999999999999999999999999999999.ckpt",
                                         "step-00000009.ckpt.old"};
@@ -355,17 +355,17 @@ static void what_only_looks_like_a_checkpoint_is_passed_over(void **state)
     }
     _cleanup_free_ char *fifo = mem_printf("%s/step-00000009.ckpt", directory);
     assert_int_equal(mkfifo(fifo, 0600), 0);
-    _cleanup_free_ char *said = run(&second, 5, 0, &result, NULL);
+    _cleanup_free_ char *said = run_counting(&second, 5, 0, &result, NULL);
     assert_int_equal(result.first, 4);
     assert_null(strstr(said, "looking for an older one"));
     assert_true(file_exists(fifo));
 }
 
-static void it_is_said_when_nothing_can_be_gone_on_from(void **state)
+static void start_from_the_beginning_is_reported(void **state)
 {
     struct counting first = {.stop_at = 3}, second = {0};
     struct fit_loop_result result;
-    _cleanup_free_ char *fresh = run(&first, 10, 0, &result, NULL);
+    _cleanup_free_ char *fresh = run_counting(&first, 10, 0, &result, NULL);
     assert_null(strstr(fresh, "starts from the beginning"));
     _cleanup_free_ uint64_t *steps = NULL;
     size_t count = 0;
@@ -376,7 +376,7 @@ static void it_is_said_when_nothing_can_be_gone_on_from(void **state)
         checkpoint_path(directory, steps[i], path);
         assert_int_equal(truncate(path, 10), 0);
     }
-    _cleanup_free_ char *said = run(&second, 5, 0, &result, NULL);
+    _cleanup_free_ char *said = run_counting(&second, 5, 0, &result, NULL);
     assert_int_equal(result.first, 0);
     _cleanup_free_ char *expected = mem_printf(
         "no checkpoint in '%s' can be used: training starts from the beginning\n", directory);
@@ -384,7 +384,7 @@ static void it_is_said_when_nothing_can_be_gone_on_from(void **state)
 }
 
 /* The stop is requested at the step that fails, or during the wait for the other workers. */
-static void what_was_done_is_kept_when_all_ends_at_once(void **state)
+static void last_step_is_saved_when_a_stop_meets_a_lost_worker(void **state)
 {
     const struct counting ends[] = {
         {.lose_at = 4, .loss = ERR_UNAVAILABLE, .stop_at = 4},
@@ -397,7 +397,7 @@ static void what_was_done_is_kept_when_all_ends_at_once(void **state)
         struct counting counting = ends[i];
         struct fit_loop_result result;
         uint64_t lost = counting.lose_at;
-        _cleanup_free_ char *said = run(&counting, 100, 0, &result, NULL);
+        _cleanup_free_ char *said = run_counting(&counting, 100, 0, &result, NULL);
         assert_true(result.stopped);
         assert_int_equal(result.last, lost - 1);
         assert_true(has_checkpoint(lost - 1));
@@ -405,35 +405,35 @@ static void what_was_done_is_kept_when_all_ends_at_once(void **state)
     }
 }
 
-static void a_worker_that_does_not_answer_is_lost_like_any_other(void **state)
+static void timeout_counts_as_a_lost_worker(void **state)
 {
     struct counting counting = {.lose_at = 4, .loss = ERR_TIMEOUT};
     struct fit_loop_result result;
     struct err err = ERR_INIT;
-    _cleanup_free_ char *said = run(&counting, 6, 0, &result, &err);
+    _cleanup_free_ char *said = run_counting(&counting, 6, 0, &result, &err);
     assert_int_equal(result.last, 6);
     assert_non_null(strstr(said, "lost worker 1; the others go on\n"));
 }
 
 /* The file may be complete and readable a moment later. A link to itself plays a failing disk. */
-static void one_that_cannot_be_read_is_not_taken_for_damaged(void **state)
+static void unreadable_checkpoint_is_not_renamed(void **state)
 {
     struct counting counting = {0}, again = {0};
     struct fit_loop_result result;
     struct err err = ERR_INIT;
     char path[CHECKPOINT_PATH_MAX], target[CHECKPOINT_PATH_MAX];
-    free(run(&counting, 6, 0, &result, NULL));
+    free(run_counting(&counting, 6, 0, &result, NULL));
     checkpoint_path(directory, 7, path);
     assert_int_equal(symlink(path, path), 0);
-    free(run(&again, 9, -ERR_IO, &result, &err));
+    free(run_counting(&again, 9, -ERR_IO, &result, &err));
     assert_non_null(strstr(err.message, "cannot resume: cannot read '"));
     assert_true(readlink(path, target, sizeof(target)) > 0);
     assert_true(has_checkpoint(6));
 }
 
 /* Another worker has trained already, so its state is taken over unchanged. */
-static int gather_from_another(struct reducer *reducer, const float *own, size_t count, float *all,
-                               struct err *err)
+static int gather_with_trained_worker(struct reducer *reducer, const float *own, size_t count,
+                                      float *all, struct err *err)
 {
     const float other[] = {1, 0, 0, 3}; /* settled, not failed, after step 3 */
     assert_int_equal(count, ARRAY_SIZE(other));
@@ -442,8 +442,8 @@ static int gather_from_another(struct reducer *reducer, const float *own, size_t
     return 0;
 }
 
-static int get_negative_zeros(struct reducer *reducer, int root, float *data, size_t count,
-                              struct err *err)
+static int broadcast_negative_zeros(struct reducer *reducer, int root, float *data, size_t count,
+                                    struct err *err)
 {
     assert_int_equal(root, 1);
     for (size_t i = 0; i < count; i++)
@@ -451,10 +451,10 @@ static int get_negative_zeros(struct reducer *reducer, int root, float *data, si
     return 0;
 }
 
-static void a_state_is_handed_over_to_the_last_bit(void **state)
+static void received_state_is_bit_identical(void **state)
 {
     struct reducer reducer = {
-        .size = 2, .allgather = gather_from_another, .broadcast = get_negative_zeros};
+        .size = 2, .allgather = gather_with_trained_worker, .broadcast = broadcast_negative_zeros};
     struct params *params = params_new();
     params_declare(params, "zero", (int[]){4, 1, 1, 1}, PARAM_ZERO, 0);
     params_allocate(params, NULL);
@@ -478,20 +478,20 @@ static void a_state_is_handed_over_to_the_last_bit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_run_goes_on_where_it_stopped),
-        TEST(damaged_ones_step_aside),
-        TEST(one_that_cannot_be_read_is_not_taken_for_damaged),
-        TEST(a_disk_that_fails_does_not_end_the_run),
-        TEST(a_last_one_that_fails_is_an_error),
-        TEST(what_was_done_is_kept_when_all_ends_at_once),
-        TEST(a_state_is_handed_over_to_the_last_bit),
-        TEST(a_worker_that_does_not_answer_is_lost_like_any_other),
-        TEST(what_ran_away_is_not_kept),
-        TEST(one_that_is_no_number_is_not_gone_on_from),
-        TEST(a_run_goes_on_as_it_began),
-        TEST(one_run_at_a_time),
-        TEST(what_only_looks_like_a_checkpoint_is_passed_over),
-        TEST(it_is_said_when_nothing_can_be_gone_on_from),
+        TEST(stopped_run_is_resumed),
+        TEST(damaged_checkpoints_are_renamed),
+        TEST(unreadable_checkpoint_is_not_renamed),
+        TEST(failing_disk_does_not_end_the_run),
+        TEST(failure_of_the_last_checkpoint_is_an_error),
+        TEST(last_step_is_saved_when_a_stop_meets_a_lost_worker),
+        TEST(received_state_is_bit_identical),
+        TEST(timeout_counts_as_a_lost_worker),
+        TEST(diverged_state_is_not_saved),
+        TEST(checkpoint_with_infinite_values_is_not_resumed),
+        TEST(resume_rejects_changed_settings),
+        TEST(directory_in_use_is_rejected),
+        TEST(files_that_are_no_checkpoints_are_skipped),
+        TEST(start_from_the_beginning_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

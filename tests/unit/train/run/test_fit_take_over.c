@@ -86,7 +86,7 @@ static struct json *config_of(void *context, struct arena *arena)
     return json_object(arena);
 }
 
-static struct worker worker_that_moves(int from, int to)
+static struct worker worker_with_ranks(int from, int to)
 {
     struct worker worker = {.reducer = reducer_single(), .rank_then = to, .claim = -1};
     worker.reducer.rank = from;
@@ -98,7 +98,7 @@ static struct worker worker_that_moves(int from, int to)
 }
 
 /* Returns the log. */
-static char *run(struct worker *worker, struct fit_loop_result *ret)
+static char *run_worker(struct worker *worker, struct fit_loop_result *ret)
 {
     char *text = NULL;
     size_t size = 0;
@@ -153,11 +153,11 @@ static int occurrences(const char *text, const char *what)
     return count;
 }
 
-static void the_next_to_write_claims_the_directory(void **state)
+static void next_writer_claims_the_directory(void **state)
 {
-    struct worker worker = worker_that_moves(1, 0);
+    struct worker worker = worker_with_ranks(1, 0);
     struct fit_loop_result result;
-    _cleanup_free_ char *said = run(&worker, &result);
+    _cleanup_free_ char *said = run_worker(&worker, &result);
     assert_int_equal(worker.claims[LOST_AT - 1], -1);
     assert_true(worker.claims[LOST_AT] >= 0); /* before it has written anything */
     assert_true(has_checkpoint(STEPS));
@@ -167,11 +167,11 @@ static void the_next_to_write_claims_the_directory(void **state)
     close(worker.claim);
 }
 
-static void who_writes_no_more_gives_it_up(void **state)
+static void former_writer_releases_the_directory(void **state)
 {
-    struct worker worker = worker_that_moves(0, 1);
+    struct worker worker = worker_with_ranks(0, 1);
     struct fit_loop_result result;
-    free(run(&worker, &result));
+    free(run_worker(&worker, &result));
     assert_true(worker.claims[LOST_AT - 1] >= 0);
     assert_int_equal(worker.claim, -1);
     assert_true(has_checkpoint(LOST_AT - 1)); /* the write was in progress */
@@ -181,28 +181,28 @@ static void who_writes_no_more_gives_it_up(void **state)
     close(other);
 }
 
-static void one_that_comes_back_claims_it_again(void **state)
+static void returning_writer_claims_the_directory_again(void **state)
 {
-    struct worker worker = worker_that_moves(0, 0);
+    struct worker worker = worker_with_ranks(0, 0);
     struct fit_loop_result result;
     worker.reducer.size = 2;
     worker.others_at = 4;
-    free(run(&worker, &result));
+    free(run_worker(&worker, &result));
     assert_int_equal(result.first, 4);
     assert_true(worker.claims[5] >= 0);
     close(worker.claim);
 }
 
 /* A stopped process still holds the lock, maybe forever. */
-static void one_of_this_run_that_is_only_stopped_is_no_obstacle(void **state)
+static void lock_of_a_stopped_process_of_this_run_is_ignored(void **state)
 {
-    struct worker worker = worker_that_moves(1, 0);
+    struct worker worker = worker_with_ranks(1, 0);
     struct fit_loop_result result;
     int stopped = -1;
     assert_int_equal(model_dir_claim(directory, THIS_RUN, &stopped, NULL), 0);
     worker.frees = &stopped;
     worker.frees_at = STEPS - 1;
-    _cleanup_free_ char *said = run(&worker, &result);
+    _cleanup_free_ char *said = run_worker(&worker, &result);
     assert_int_equal(worker.claims[STEPS - 2], -1);
     assert_true(has_checkpoint(STEPS));
     assert_int_equal(result.unsaved.code, 0);
@@ -211,13 +211,13 @@ static void one_of_this_run_that_is_only_stopped_is_no_obstacle(void **state)
     close(worker.claim);
 }
 
-static void another_run_is_not_written_over(void **state)
+static void directory_of_another_run_is_not_overwritten(void **state)
 {
-    struct worker worker = worker_that_moves(1, 0);
+    struct worker worker = worker_with_ranks(1, 0);
     struct fit_loop_result result;
     int other = -1;
     assert_int_equal(model_dir_claim(directory, OTHER_RUN, &other, NULL), 0);
-    _cleanup_free_ char *said = run(&worker, &result);
+    _cleanup_free_ char *said = run_worker(&worker, &result);
     assert_int_equal(result.last, STEPS); /* the run does not end because of it */
     assert_int_equal(result.unsaved.code, ERR_CONFLICT);
     assert_non_null(strstr(said, "' is in use by process "));
@@ -231,11 +231,11 @@ static void another_run_is_not_written_over(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_next_to_write_claims_the_directory),
-        TEST(who_writes_no_more_gives_it_up),
-        TEST(one_that_comes_back_claims_it_again),
-        TEST(one_of_this_run_that_is_only_stopped_is_no_obstacle),
-        TEST(another_run_is_not_written_over),
+        TEST(next_writer_claims_the_directory),
+        TEST(former_writer_releases_the_directory),
+        TEST(returning_writer_claims_the_directory_again),
+        TEST(lock_of_a_stopped_process_of_this_run_is_ignored),
+        TEST(directory_of_another_run_is_not_overwritten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

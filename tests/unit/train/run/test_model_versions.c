@@ -53,7 +53,7 @@ static int64_t publish(int64_t now, const char *text)
     return version;
 }
 
-static size_t entries(void)
+static size_t count_entries(void)
 {
     size_t count = 0;
     DIR *stream = opendir(exports);
@@ -63,13 +63,13 @@ static size_t entries(void)
     return count - 2;
 }
 
-static void versions_grow_whatever_the_clock_says(void **state)
+static void versions_increase_for_any_clock(void **state)
 {
     assert_int_equal(publish(100, "one"), 100);
     assert_int_equal(publish(100, "two"), 101);
     assert_int_equal(publish(50, "three"), 102);
     assert_int_equal(publish(1000, "four"), 1000);
-    assert_int_equal(entries(), 4);
+    assert_int_equal(count_entries(), 4);
     int64_t version;
     char path[MODEL_VERSIONS_PATH_MAX];
     assert_int_equal(model_versions_newest(exports, "m", INT64_MAX, &version, path, NULL), 0);
@@ -80,7 +80,7 @@ static void versions_grow_whatever_the_clock_says(void **state)
     assert_string_equal(file.data, "four");
 }
 
-static void what_is_no_version_is_passed_over(void **state)
+static void other_entries_are_skipped(void **state)
 {
     int64_t version;
     char path[MODEL_VERSIONS_PATH_MAX];
@@ -100,7 +100,7 @@ static void what_is_no_version_is_passed_over(void **state)
     assert_int_equal(publish(5, "ten"), 10); /* 9 is taken by another file */
 }
 
-static void a_failed_one_leaves_nothing(void **state)
+static void failed_publish_leaves_no_files(void **state)
 {
     int64_t version = -1;
     struct err err = ERR_INIT;
@@ -110,10 +110,10 @@ static void a_failed_one_leaves_nothing(void **state)
         -ERR_IO);
     assert_string_equal(err.message, "no room");
     assert_int_equal(version, -1);
-    assert_int_equal(entries(), 1);
+    assert_int_equal(count_entries(), 1);
 }
 
-static void what_a_killed_one_left_is_removed_later(void **state)
+static void files_of_a_killed_publish_are_removed_later(void **state)
 {
     publish(1, "one");
     _cleanup_free_ char *left = mem_printf("%s/.publishing-dead", exports);
@@ -131,10 +131,10 @@ static void what_a_killed_one_left_is_removed_later(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(versions_grow_whatever_the_clock_says),
-        CASE(what_is_no_version_is_passed_over),
-        CASE(a_failed_one_leaves_nothing),
-        CASE(what_a_killed_one_left_is_removed_later),
+        CASE(versions_increase_for_any_clock),
+        CASE(other_entries_are_skipped),
+        CASE(failed_publish_leaves_no_files),
+        CASE(files_of_a_killed_publish_are_removed_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

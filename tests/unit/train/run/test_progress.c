@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-static char *run_with(enum progress_style style, double accuracy)
+static char *show_progress_with_accuracy(enum progress_style style, double accuracy)
 {
     char *text = NULL;
     size_t size = 0;
@@ -32,12 +32,12 @@ static char *run_with(enum progress_style style, double accuracy)
     return text;
 }
 
-static char *run(enum progress_style style)
+static char *show_progress(enum progress_style style)
 {
-    return run_with(style, (double)NAN);
+    return show_progress_with_accuracy(style, (double)NAN);
 }
 
-static void accuracy_is_shown_where_it_is_known(void **state)
+static void accuracy_is_shown_if_known(void **state)
 {
     static const struct {
         enum progress_style style;
@@ -48,16 +48,16 @@ static void accuracy_is_shown_where_it_is_known(void **state)
         {PROGRESS_BAR, "\r\033[K█░░░░░░░░░ 10/100  loss 0.5000  accuracy 0.875  384 images/s  "},
     };
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
-        _cleanup_free_ char *known = run_with(ROWS[i].style, 0.875);
+        _cleanup_free_ char *known = show_progress_with_accuracy(ROWS[i].style, 0.875);
         assert_non_null(strstr(known, ROWS[i].says));
-        _cleanup_free_ char *unknown = run(ROWS[i].style);
+        _cleanup_free_ char *unknown = show_progress(ROWS[i].style);
         assert_null(strstr(unknown, "accuracy"));
     }
 }
 
-static void lines_once_a_second(void **state)
+static void lines_are_printed_once_per_second(void **state)
 {
-    char *text = run(PROGRESS_LINES);
+    char *text = show_progress(PROGRESS_LINES);
     assert_string_equal(text, "step 1/100 loss 0.5000 images/s 384 left 25s\n"
                               "step 5/100 loss 0.5000 images/s 384 left 24s\n"
                               "step 9/100 loss 0.5000 images/s 384 left 23s\n"
@@ -65,9 +65,9 @@ static void lines_once_a_second(void **state)
     free(text);
 }
 
-static void plain_is_a_line_a_step(void **state)
+static void plain_style_prints_a_line_per_step(void **state)
 {
-    char *text = run(PROGRESS_PLAIN);
+    char *text = show_progress(PROGRESS_PLAIN);
     int lines = 0;
     for (const char *at = text; (at = strchr(at, '\n')); at++)
         lines++;
@@ -76,7 +76,7 @@ static void plain_is_a_line_a_step(void **state)
     free(text);
 }
 
-static void what_is_counted_has_a_name(void **state)
+static void unit_is_shown_in_the_rate(void **state)
 {
     char *text = NULL;
     size_t size = 0;
@@ -93,15 +93,15 @@ static void what_is_counted_has_a_name(void **state)
 
 static void json_lines_parse(void **state)
 {
-    char *text = run(PROGRESS_JSON);
+    char *text = show_progress(PROGRESS_JSON);
     assert_non_null(strstr(text, "{\"event\":\"step\",\"step\":5,\"steps\":100,\"loss\":0.5,"));
     assert_non_null(strstr(text, "{\"event\":\"saved\",\"message\":\"saved 'x'\"}\n"));
     free(text);
 }
 
-static void a_bar_is_redrawn_in_place(void **state)
+static void bar_is_redrawn_in_place(void **state)
 {
-    char *text = run(PROGRESS_BAR);
+    char *text = show_progress(PROGRESS_BAR);
     assert_non_null(
         strstr(text, "\r\033[K██░░░░░░░░░░░░░░░░░░░░░░ 10/100  loss 0.5000  384 images/s  "));
     assert_non_null(strstr(text, "\r\033[Ksaved 'x'\n"));
@@ -111,12 +111,12 @@ static void a_bar_is_redrawn_in_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accuracy_is_shown_where_it_is_known),
-        cmocka_unit_test(lines_once_a_second),
-        cmocka_unit_test(plain_is_a_line_a_step),
-        cmocka_unit_test(what_is_counted_has_a_name),
+        cmocka_unit_test(accuracy_is_shown_if_known),
+        cmocka_unit_test(lines_are_printed_once_per_second),
+        cmocka_unit_test(plain_style_prints_a_line_per_step),
+        cmocka_unit_test(unit_is_shown_in_the_rate),
         cmocka_unit_test(json_lines_parse),
-        cmocka_unit_test(a_bar_is_redrawn_in_place),
+        cmocka_unit_test(bar_is_redrawn_in_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ struct heard {
     FILE *stream;
 };
 
-static void begin(struct heard *heard, const char *events_dir, bool speaks, bool keeps)
+static void begin_log(struct heard *heard, const char *events_dir, bool speaks, bool keeps)
 {
     *heard = (struct heard){.state = run_state_new()};
     heard->stream = open_memstream(&heard->text, &heard->size);
@@ -38,14 +38,14 @@ static void begin(struct heard *heard, const char *events_dir, bool speaks, bool
     run_log_begin(heard->log, 0, 4);
 }
 
-static void step(struct heard *heard, uint64_t step, double loss)
+static void log_step(struct heard *heard, uint64_t step, double loss)
 {
     run_log_step(heard->log,
                  &(struct progress_step){
                      .step = step, .loss = loss, .pictures = 8, .rate = 0.25, .accuracy = 0.5});
 }
 
-static void end(struct heard *heard)
+static void end_log(struct heard *heard)
 {
     run_log_free(heard->log);
     fclose(heard->stream);
@@ -53,7 +53,7 @@ static void end(struct heard *heard)
     free(heard->text);
 }
 
-static size_t events_in(const char *path)
+static size_t count_event_bytes(const char *path)
 {
     size_t bytes = 0;
     DIR *listing = opendir(path);
@@ -70,71 +70,71 @@ static size_t events_in(const char *path)
     return bytes;
 }
 
-static void all_hear_of_a_step(void **state)
+static void step_reaches_all_outputs(void **state)
 {
     _cleanup_free_ char *events = mem_printf("%s/events", directory);
     struct heard heard;
-    begin(&heard, events, true, true);
-    step(&heard, 1, 0.75);
+    begin_log(&heard, events, true, true);
+    log_step(&heard, 1, 0.75);
     fflush(heard.stream);
     assert_non_null(strstr(heard.text, "step 1/4 loss 0.7500"));
     struct run_state_view view;
     run_state_read(heard.state, 0, &view);
     assert_int_equal(view.step, 1);
     assert_true(view.loss == 0.75 && view.accuracy == 0.5 && view.epoch == 0.5);
-    size_t size = events_in(events);
+    size_t size = count_event_bytes(events);
     assert_true(size > 0);
     run_log_metric(heard.log, 1, "auc", 0.9);
-    assert_true(events_in(events) > size);
+    assert_true(count_event_bytes(events) > size);
     run_log_worker_lost(heard.log, "lost worker %d", 2);
     run_log_note(heard.log, "reformed", "all are there");
     fflush(heard.stream);
     assert_non_null(strstr(heard.text, "\nlost worker 2\nall are there\n"));
     run_state_read(heard.state, 0, &view);
     assert_int_equal(view.losses, 1);
-    end(&heard);
+    end_log(&heard);
 }
 
-static void who_was_waited_for_is_said_at_the_end(void **state)
+static void straggler_is_reported_at_the_end(void **state)
 {
     struct heard heard;
-    begin(&heard, NULL, true, false);
-    step(&heard, 1, 0.5);
+    begin_log(&heard, NULL, true, false);
+    log_step(&heard, 1, 0.5);
     run_state_waited(heard.state, "worker 2", 3600 * (int64_t)1000000000);
-    step(&heard, 2, 0.5);
+    log_step(&heard, 2, 0.5);
     fflush(heard.stream);
     assert_null(strstr(heard.text, "waited "));
     run_log_free(heard.log);
     heard.log = NULL;
     fflush(heard.stream);
     assert_non_null(strstr(heard.text, "waited 3600.0 s of "));
-    end(&heard);
+    end_log(&heard);
 }
 
-static void who_does_not_speak_only_answers(void **state)
+static void worker_without_a_role_only_updates_its_state(void **state)
 {
     struct heard heard;
-    begin(&heard, directory, false, false);
-    step(&heard, 1, 0.75);
+    begin_log(&heard, directory, false, false);
+    log_step(&heard, 1, 0.75);
     run_log_worker_lost(heard.log, "lost worker %d", 2);
     run_log_saved(heard.log, 1);
     fflush(heard.stream);
     assert_int_equal(heard.size, 0);
     run_log_note_process(heard.log, "member", "worker %d is here", 1);
-    step(&heard, 2, 0.5);
+    log_step(&heard, 2, 0.5);
     fflush(heard.stream);
     assert_string_equal(heard.text, "worker 1 is here\n");
-    assert_int_equal(events_in(directory), 0);
+    assert_int_equal(count_event_bytes(directory), 0);
     struct run_state_view view;
     run_state_read(heard.state, 0, &view);
     assert_int_equal(view.step, 2);
     assert_int_equal(view.losses, 1);
     assert_int_equal(view.saved, 1);
-    end(&heard);
+    end_log(&heard);
 }
 
 /* The events of the former worker for steps 3 and 4 are kept. */
-static void who_takes_over_begins_there(void **state)
+static void new_writer_begins_at_its_first_step(void **state)
 {
     struct run_log_options options = {.events_dir = directory};
     struct run_log *log = run_log_new(&options, &(struct run_log_subject){.unit = "images"});
@@ -158,22 +158,22 @@ static void who_takes_over_begins_there(void **state)
     assert_non_null(memmem(events.data, events.size, from_5, sizeof(from_5)));
 }
 
-static void files_that_cannot_be_written_are_said_once(void **state)
+static void unwritable_files_are_reported_once(void **state)
 {
     struct heard heard;
-    begin(&heard, "/proc/nowhere", true, true);
+    begin_log(&heard, "/proc/nowhere", true, true);
     for (uint64_t i = 1; i <= 3; i++)
-        step(&heard, i, 0.75);
+        log_step(&heard, i, 0.75);
     fflush(heard.stream);
     const char *said = strstr(heard.text, "/proc/nowhere");
     assert_non_null(said);
     assert_non_null(strstr(said, "; training continues without it\n"));
     assert_null(strstr(said + 1, "/proc/nowhere"));
     assert_non_null(strstr(heard.text, "step 3/4"));
-    end(&heard);
+    end_log(&heard);
 }
 
-static void nobody_listens(void **state)
+static void null_log_is_accepted(void **state)
 {
     run_log_set_role(NULL, true, true);
     run_log_begin(NULL, 0, 1);
@@ -191,12 +191,12 @@ static void nobody_listens(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(all_hear_of_a_step),
-        TEST(who_was_waited_for_is_said_at_the_end),
-        TEST(who_does_not_speak_only_answers),
-        TEST(who_takes_over_begins_there),
-        TEST(files_that_cannot_be_written_are_said_once),
-        TEST(nobody_listens),
+        TEST(step_reaches_all_outputs),
+        TEST(straggler_is_reported_at_the_end),
+        TEST(worker_without_a_role_only_updates_its_state),
+        TEST(new_writer_begins_at_its_first_step),
+        TEST(unwritable_files_are_reported_once),
+        TEST(null_log_is_accepted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static void append_raw(const char *text)
     fclose(file);
 }
 
-static void a_history_is_appended_to(void **state)
+static void history_is_appended(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     size_t unread;
@@ -69,7 +69,7 @@ static void a_history_is_appended_to(void **state)
 
 /* If a crash has truncated the last line at any byte, the lines before and after it are still
  * read. */
-static void a_line_cut_off_is_passed_over(void **state)
+static void truncated_line_is_skipped(void **state)
 {
     static const char LINE[] = "{\"step\":2,\"loss\":0.5}";
     for (size_t cut = 1; cut < strlen(LINE); cut++) {
@@ -90,7 +90,7 @@ static void a_line_cut_off_is_passed_over(void **state)
 }
 
 /* If there is no room for a whole line, no part of it stays. */
-static void half_a_line_is_taken_back(void **state)
+static void partial_line_is_removed(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct run_history *history = NULL;
@@ -124,7 +124,7 @@ static struct json *document_of(struct arena *arena, const char *const *texts, s
 }
 
 /* A report shows a limited number of events and points. */
-static void a_report_has_limits(void **state)
+static void events_and_points_of_a_report_are_limited(void **state)
 {
     enum { EVENTS = 500, POINTS = 2000 };
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -154,7 +154,7 @@ static void a_report_has_limits(void **state)
     }
 }
 
-static void a_line_of_a_history_has_a_limit(void **state)
+static void length_of_history_lines_is_limited(void **state)
 {
     enum { LINE_BYTES = 1 << 20 };
     static const char rest[] = "{\"m\":\"\"}\n";
@@ -175,7 +175,7 @@ static void a_line_of_a_history_has_a_limit(void **state)
     assert_int_equal(unread, 0);
 }
 
-static void a_history_has_a_limit(void **state)
+static void size_of_history_files_is_limited(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     _cleanup_free_ char *path = mem_printf("%s/%s", directory, RUN_HISTORY_FILE);
@@ -213,7 +213,7 @@ static const char *const TWO_RUNS[] = {
     "{\"event\":\"result\",\"message\":\"AUC 0.9\",\"step\":4,\"time\":9002500}",
 };
 
-static void a_resumed_run_is_one_run(void **state)
+static void resumed_run_has_one_report(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *document = document_of(arena, TWO_RUNS, ARRAY_SIZE(TWO_RUNS));
@@ -232,7 +232,7 @@ static void a_resumed_run_is_one_run(void **state)
     assert_int_equal(json_get_int(json_element(events, 2), "step", 0), 2);
 }
 
-static void the_page_shows_it_and_escapes_it(void **state)
+static void page_escapes_names(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     _cleanup_buf_ struct buf html;
@@ -261,7 +261,7 @@ static void the_page_shows_it_and_escapes_it(void **state)
     assert_null(strstr(html.data, "--events")); /* the option was not given */
 }
 
-static void nothing_is_a_report_as_well(void **state)
+static void empty_history_gives_a_report(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     _cleanup_buf_ struct buf html;
@@ -291,7 +291,7 @@ static void axes_have_round_numbers(void **state)
     }
 }
 
-static void curves_that_cannot_be_drawn_are_left_out(void **state)
+static void curves_without_numbers_are_left_out(void **state)
 {
     const double nothing = (double)NAN;
     const double x[] = {1, 2, 3}, flat[] = {5, 5, 5}, holes[] = {nothing, 2, nothing},
@@ -312,7 +312,7 @@ static void curves_that_cannot_be_drawn_are_left_out(void **state)
 }
 
 /* The log writes the history and the report. */
-static void a_log_leaves_a_report(void **state)
+static void log_writes_a_report(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct json *settings = json_object(arena);
@@ -355,7 +355,7 @@ static void a_log_leaves_a_report(void **state)
     assert_int_equal(json_get_int(json_get(document, "options"), "steps", 0), 3);
 }
 
-static void a_history_that_cannot_be_read_is_told(void **state)
+static void unreadable_history_is_reported(void **state)
 {
     struct err err = ERR_INIT;
     _cleanup_free_ char *path = mem_printf("%s/%s", directory, RUN_HISTORY_FILE);
@@ -369,19 +369,19 @@ static void a_history_that_cannot_be_read_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_history_is_appended_to),
-        TEST(a_line_cut_off_is_passed_over),
-        TEST(half_a_line_is_taken_back),
-        TEST(a_line_of_a_history_has_a_limit),
-        TEST(a_history_has_a_limit),
-        TEST(a_report_has_limits),
-        TEST(a_resumed_run_is_one_run),
-        TEST(the_page_shows_it_and_escapes_it),
-        TEST(nothing_is_a_report_as_well),
+        TEST(history_is_appended),
+        TEST(truncated_line_is_skipped),
+        TEST(partial_line_is_removed),
+        TEST(length_of_history_lines_is_limited),
+        TEST(size_of_history_files_is_limited),
+        TEST(events_and_points_of_a_report_are_limited),
+        TEST(resumed_run_has_one_report),
+        TEST(page_escapes_names),
+        TEST(empty_history_gives_a_report),
         TEST(axes_have_round_numbers),
-        TEST(curves_that_cannot_be_drawn_are_left_out),
-        TEST(a_log_leaves_a_report),
-        TEST(a_history_that_cannot_be_read_is_told),
+        TEST(curves_without_numbers_are_left_out),
+        TEST(log_writes_a_report),
+        TEST(unreadable_history_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

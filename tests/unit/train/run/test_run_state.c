@@ -15,7 +15,7 @@
 
 static const int64_t SECOND = 1000000000;
 
-static struct run_state_view look(struct run_state *state, int64_t now_ns)
+static struct run_state_view read_state(struct run_state *state, int64_t now_ns)
 {
     struct run_state_view view;
     run_state_read(state, now_ns, &view);
@@ -26,21 +26,21 @@ static void steps_give_epoch_and_rate(void **unused)
 {
     _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
     run_state_begin(state, 10, 100, 4);
-    struct run_state_view view = look(state, SECOND);
+    struct run_state_view view = read_state(state, SECOND);
     assert_int_equal(view.step, 10);
     assert_int_equal(view.total, 100);
     assert_true(view.epoch == 2.5);
     assert_true(isnan(view.rate) && isnan(view.loss) && isnan(view.accuracy));
     run_state_step(state, 11, 0.75, 64, SECOND);
-    assert_true(isnan(look(state, SECOND).rate)); /* a single time gives no rate */
+    assert_true(isnan(read_state(state, SECOND).rate)); /* a single time gives no rate */
     run_state_step(state, 12, 0.5, 64, 3 * SECOND);
     run_state_accuracy(state, 0.875);
-    view = look(state, 3 * SECOND);
+    view = read_state(state, 3 * SECOND);
     assert_true(view.epoch == 3 && view.loss == 0.5 && view.rate == 32 && view.accuracy == 0.875);
     assert_int_equal(view.examples, 128);
 }
 
-static void waiting_is_measured_and_is_no_speed(void **unused)
+static void waiting_time_is_measured_apart_from_the_rate(void **unused)
 {
     _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
     run_state_begin(state, 0, 10, 0);
@@ -48,12 +48,12 @@ static void waiting_is_measured_and_is_no_speed(void **unused)
     run_state_step(state, 2, 1, 10, 2 * SECOND);
     run_state_wait(state, "worker 1", 3 * SECOND);
     run_state_wait(state, "worker 1, worker 2", 4 * SECOND);
-    struct run_state_view view = look(state, 6 * SECOND);
+    struct run_state_view view = read_state(state, 6 * SECOND);
     assert_string_equal(view.waiting_for, "worker 1, worker 2");
     assert_true(view.waited == 3);
     run_state_lost(state);
     run_state_step(state, 3, 1, 10, 103 * SECOND);
-    view = look(state, 200 * SECOND);
+    view = read_state(state, 200 * SECOND);
     assert_string_equal(view.waiting_for, "");
     assert_true(view.waited == 100);
     assert_true(view.rate == 10); /* unchanged */
@@ -61,21 +61,22 @@ static void waiting_is_measured_and_is_no_speed(void **unused)
     run_state_wait(state, "worker 1", 200 * SECOND);
     run_state_wait(state, NULL, 201 * SECOND);
     run_state_step(state, 4, 1, 10, 299 * SECOND);
-    view = look(state, 300 * SECOND);
+    view = read_state(state, 300 * SECOND);
     assert_true(view.waited == 101 && view.rate == 10);
     char longer[2 * RUN_STATE_WAITING_MAX] = "";
     memset(longer, 'x', sizeof(longer) - 1);
     run_state_wait(state, longer, 300 * SECOND);
-    assert_int_equal(strlen(look(state, 300 * SECOND).waiting_for), RUN_STATE_WAITING_MAX - 1);
+    assert_int_equal(strlen(read_state(state, 300 * SECOND).waiting_for),
+                     RUN_STATE_WAITING_MAX - 1);
 }
 
-static void saves_are_counted(void **unused)
+static void saved_checkpoints_are_counted(void **unused)
 {
     _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
     run_state_saved(state, 10);
     run_state_saved(state, 20);
     run_state_save_failed(state);
-    struct run_state_view view = look(state, 0);
+    struct run_state_view view = read_state(state, 0);
     assert_int_equal(view.saves, 2);
     assert_int_equal(view.saved, 20);
     assert_int_equal(view.failed_saves, 1);
@@ -83,11 +84,11 @@ static void saves_are_counted(void **unused)
 
 static char *document_of(struct arena *arena, struct run_state *state)
 {
-    struct run_state_view view = look(state, SECOND);
+    struct run_state_view view = read_state(state, SECOND);
     return json_to_string(arena, run_state_document(arena, &view));
 }
 
-static void the_document_has_what_is_known(void **unused)
+static void document_has_only_known_values(void **unused)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
@@ -105,7 +106,7 @@ static void the_document_has_what_is_known(void **unused)
 }
 
 /* A view is of one moment: here every value in it follows from the step. */
-static void *look_often(void *argument)
+static void *read_repeatedly(void *argument)
 {
     struct run_state *state = argument;
     struct run_state_view view;
@@ -117,12 +118,12 @@ static void *look_often(void *argument)
     return NULL;
 }
 
-static void others_look_while_it_steps(void **unused)
+static void state_is_read_by_other_threads(void **unused)
 {
     _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
     pthread_t threads[3];
     for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, look_often, state), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, read_repeatedly, state), 0);
     for (uint64_t step = 1; step <= 20000; step++)
         run_state_step(state, step, (double)step, 3, (int64_t)step);
     for (size_t i = 0; i < ARRAY_SIZE(threads); i++) {
@@ -132,7 +133,7 @@ static void others_look_while_it_steps(void **unused)
     }
 }
 
-static void nobody_watches(void **unused)
+static void null_state_is_accepted(void **unused)
 {
     run_state_begin(NULL, 0, 1, 0);
     run_state_step(NULL, 1, 1, 1, 1);
@@ -141,7 +142,7 @@ static void nobody_watches(void **unused)
     run_state_lost(NULL);
     run_state_saved(NULL, 1);
     run_state_save_failed(NULL);
-    struct run_state_view view = look(NULL, 1);
+    struct run_state_view view = read_state(NULL, 1);
     assert_int_equal(view.step, 0);
     assert_true(isnan(view.loss));
 }
@@ -150,11 +151,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_give_epoch_and_rate),
-        cmocka_unit_test(waiting_is_measured_and_is_no_speed),
-        cmocka_unit_test(saves_are_counted),
-        cmocka_unit_test(the_document_has_what_is_known),
-        cmocka_unit_test(others_look_while_it_steps),
-        cmocka_unit_test(nobody_watches),
+        cmocka_unit_test(waiting_time_is_measured_apart_from_the_rate),
+        cmocka_unit_test(saved_checkpoints_are_counted),
+        cmocka_unit_test(document_has_only_known_values),
+        cmocka_unit_test(state_is_read_by_other_threads),
+        cmocka_unit_test(null_state_is_accepted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,7 +19,7 @@ static struct run_state_view view_of(struct run_state *state)
     return view;
 }
 
-static void a_large_part_of_a_minute_is_said_once(void **unused)
+static void long_wait_in_a_minute_is_reported_once(void **unused)
 {
     _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
     struct straggler watch;
@@ -46,7 +46,7 @@ static void a_large_part_of_a_minute_is_said_once(void **unused)
     assert_true(straggler_check(&watch, &view, 250 * SECOND, text)); /* reported again */
 }
 
-static void the_worst_of_a_run_is_said_at_its_end(void **unused)
+static void slowest_worker_is_summarized_at_the_end(void **unused)
 {
     _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
     struct straggler watch;
@@ -65,7 +65,7 @@ static void the_worst_of_a_run_is_said_at_its_end(void **unused)
     assert_string_equal(text, "waited 4.0 s of 60.0 s for worker 1");
 }
 
-static void many_late_ones_are_told_apart_as_far_as_there_is_room(void **unused)
+static void late_workers_over_the_limit_are_summed_as_others(void **unused)
 {
     _cleanup_(cleanup_run_state) struct run_state *state = run_state_new();
     for (int round = 0; round < 2; round++)
@@ -86,9 +86,9 @@ static void many_late_ones_are_told_apart_as_far_as_there_is_room(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_large_part_of_a_minute_is_said_once),
-        cmocka_unit_test(the_worst_of_a_run_is_said_at_its_end),
-        cmocka_unit_test(many_late_ones_are_told_apart_as_far_as_there_is_room),
+        cmocka_unit_test(long_wait_in_a_minute_is_reported_once),
+        cmocka_unit_test(slowest_worker_is_summarized_at_the_end),
+        cmocka_unit_test(late_workers_over_the_limit_are_summed_as_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

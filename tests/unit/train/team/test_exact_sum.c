@@ -12,7 +12,7 @@
 
 enum { PARTS = 12 };
 
-static struct params *two_tensors(void)
+static struct params *new_params(void)
 {
     struct params *params = params_new();
     params_declare(params, "large", (int[]){100, 3, 1, 1}, PARAM_HE, 9);
@@ -38,11 +38,11 @@ static void add_in_groups(const struct exact_sum *sum, const struct params *para
     }
 }
 
-/* Returns how often parts of these magnitudes did not fit. If they fit, the sums must have the same
- * bits. */
-static int count_leaps(const float *scales, int rounds)
+/* Returns how often parts of these magnitudes did not fit, so that they were added again. If they
+ * fit, the sums must have the same bits. */
+static int count_repeated_sums(const float *scales, int rounds)
 {
-    struct params *params = two_tensors();
+    struct params *params = new_params();
     struct exact_sum sum;
     exact_sum_init(&sum, params);
     struct rand rand;
@@ -82,21 +82,21 @@ static int count_leaps(const float *scales, int rounds)
     return leaps;
 }
 
-static void any_grouping_gives_the_same_bits(void **state)
+static void sum_is_bit_identical_for_any_grouping(void **state)
 {
     /* Only the first round has no known quantum. Each tensor has its own quantum. */
-    assert_int_equal(count_leaps((float[]){1, 1, 1, 10, 1, 0.1f, 1}, 7), 1);
+    assert_int_equal(count_repeated_sums((float[]){1, 1, 1, 10, 1, 0.1f, 1}, 7), 1);
 }
 
-static void a_gradient_that_leaps_is_added_once_more(void **state)
+static void gradient_out_of_range_is_added_again(void **state)
 {
-    assert_int_equal(count_leaps((float[]){1e-4f, 1e6f, 1e12f, 1, 1}, 5), 3);
-    assert_int_equal(count_leaps((float[]){1, 1e-6f, 1e-6f, 1}, 4), 2);
+    assert_int_equal(count_repeated_sums((float[]){1e-4f, 1e6f, 1e12f, 1, 1}, 5), 3);
+    assert_int_equal(count_repeated_sums((float[]){1, 1e-6f, 1e-6f, 1}, 4), 2);
 }
 
-static void one_part_and_thousands_fit(void **state)
+static void any_number_of_parts_fits(void **state)
 {
-    struct params *params = two_tensors();
+    struct params *params = new_params();
     struct exact_sum sum;
     static const size_t parts[] = {1, 2, 3, 4, 5, 1024, 1025, 100000};
     for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
@@ -109,7 +109,7 @@ static void one_part_and_thousands_fit(void **state)
         assert_true((double)parts[i] * 0.9 <= most);
         largest[1] = 16 * 3e-7f;
         assert_true(exact_sum_fits(&sum, largest, params->count, parts[i]));
-        /* Otherwise rounding would lose too much. */
+        /* With larger values, rounding would lose too much. */
         assert_true(largest[1] <= 0x1p22f * sum.quantum[1]);
         largest[1] = 64 * 3e-7f;
         assert_false(exact_sum_fits(&sum, largest, params->count, parts[i]));
@@ -118,9 +118,9 @@ static void one_part_and_thousands_fit(void **state)
     params_free(params);
 }
 
-static void what_is_not_a_number_is_left_to_others(void **state)
+static void infinite_values_do_not_change_the_quantum(void **state)
 {
-    struct params *params = two_tensors();
+    struct params *params = new_params();
     struct exact_sum sum;
     exact_sum_init(&sum, params);
     exact_sum_learn(&sum, (float[]){1, 1}, params->count, 1);
@@ -136,10 +136,10 @@ static void what_is_not_a_number_is_left_to_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_grouping_gives_the_same_bits),
-        cmocka_unit_test(a_gradient_that_leaps_is_added_once_more),
-        cmocka_unit_test(one_part_and_thousands_fit),
-        cmocka_unit_test(what_is_not_a_number_is_left_to_others),
+        cmocka_unit_test(sum_is_bit_identical_for_any_grouping),
+        cmocka_unit_test(gradient_out_of_range_is_added_again),
+        cmocka_unit_test(any_number_of_parts_fits),
+        cmocka_unit_test(infinite_values_do_not_change_the_quantum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

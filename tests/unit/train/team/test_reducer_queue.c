@@ -26,7 +26,7 @@ static int sum(void *context, float *data, size_t count, struct err *err)
     return 0;
 }
 
-static void they_are_made_in_order(void **state)
+static void sums_run_in_order(void **state)
 {
     struct made made = {.fail_at = -1};
     struct reducer_queue *queue = NULL;
@@ -45,7 +45,7 @@ static void they_are_made_in_order(void **state)
     reducer_queue_free(queue);
 }
 
-static void after_a_failure_the_rest_is_left_out(void **state)
+static void sums_after_a_failure_are_skipped(void **state)
 {
     struct made made = {.fail_at = 2};
     struct reducer_queue *queue = NULL;
@@ -68,8 +68,8 @@ static void after_a_failure_the_rest_is_left_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_are_made_in_order),
-        cmocka_unit_test(after_a_failure_the_rest_is_left_out),
+        cmocka_unit_test(sums_run_in_order),
+        cmocka_unit_test(sums_after_a_failure_are_skipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ struct model {
 };
 
 /* Adds a batch norm, or a bias, which does not depend on the other samples. */
-static int even(struct network *network, const char *name, int input, bool wide, bool relu)
+static int add_norm(struct network *network, const char *name, int input, bool wide, bool relu)
 {
     return wide ? network_batch_norm(network, name, input, relu)
                 : network_bias(network, name, input, relu);
@@ -33,12 +33,12 @@ static struct model model_new(bool wide)
     model.network = network_new(model.params, (struct shape){.h = SIDE, .w = SIDE, .c = 1});
     struct network *network = model.network;
     int x = network_conv(network, "conv1", NETWORK_INPUT, 16, 3, 1);
-    x = even(network, "norm1", x, wide, true);
+    x = add_norm(network, "norm1", x, wide, true);
     int y = network_conv(network, "conv2", x, 16, 3, 1);
-    y = even(network, "norm2", y, wide, false);
+    y = add_norm(network, "norm2", y, wide, false);
     x = network_add_relu(network, "add", y, x);
     x = network_dense(network, "dense", x, OUT);
-    even(network, "norm3", x, wide, false);
+    add_norm(network, "norm3", x, wide, false);
     assert_int_equal(network_finish(network, NULL), 0);
     params_initialise(model.params, 3);
     network_pack(network);
@@ -65,7 +65,7 @@ struct worker {
 
 /* Runs two steps with the same pictures. The gradients of the first step are so small that the
  * quanta chosen from them are too small for the second, whose parts must be added again. */
-static void *work(void *argument)
+static void *run_worker(void *argument)
 {
     struct worker *worker = argument;
     struct reducer *reducer = &worker->reducer.reducer;
@@ -103,9 +103,9 @@ static void *work(void *argument)
 }
 
 /* Runs all workers, and returns the gradients and values that rank `of` has in the end. */
-static void step_together(int workers, int threads, bool wide, size_t bucket, const float *inputs,
-                          const float *d_outputs, float *outputs, int of, float *gradients,
-                          float *values)
+static void run_workers(int workers, int threads, bool wide, size_t bucket, const float *inputs,
+                        const float *d_outputs, float *outputs, int of, float *gradients,
+                        float *values)
 {
     struct thread_group group = {.size = workers};
     struct worker worker[THREAD_WORKERS_MAX];
@@ -125,7 +125,7 @@ static void step_together(int workers, int threads, bool wide, size_t bucket, co
                                     .outputs = outputs};
         if (bucket)
             send_in_background(&worker[i].reducer);
-        assert_int_equal(pthread_create(&worker[i].thread, NULL, work, &worker[i]), 0);
+        assert_int_equal(pthread_create(&worker[i].thread, NULL, run_worker, &worker[i]), 0);
     }
     for (int i = 0; i < workers; i++) {
         pthread_join(worker[i].thread, NULL);
@@ -141,7 +141,7 @@ static void step_together(int workers, int threads, bool wide, size_t bucket, co
     pthread_barrier_destroy(&group.barrier);
 }
 
-static void parts_and_workers_see_one_batch(void **state)
+static void parts_and_workers_agree_with_the_whole_batch(void **state)
 {
     struct rand rand;
     rand_init(&rand, 8);
@@ -169,8 +169,8 @@ static void parts_and_workers_see_one_batch(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(runs); i++) {
         float *outputs = zero_floats(BATCH * OUT), *gradients = zero_floats(floats),
               *values = zero_floats(floats);
-        step_together(runs[i].workers, runs[i].threads, true, 0, inputs, d_outputs, outputs,
-                      runs[i].workers - 1, gradients, values);
+        run_workers(runs[i].workers, runs[i].threads, true, 0, inputs, d_outputs, outputs,
+                    runs[i].workers - 1, gradients, values);
         assert_true(apart(expected, outputs, BATCH * OUT) < 1e-4);
         assert_true(apart(whole.params->gradients, gradients, floats) < 1e-4);
         assert_true(apart(first_values ? first_values : values, values, floats) < 1e-5);
@@ -198,7 +198,7 @@ static void parts_and_workers_see_one_batch(void **state)
 
 /* Gradients that are sent while others are computed give the same sums as gradients that are sent
  * at the end. */
-static void pieces_on_the_way_add_up_to_the_same(void **state)
+static void gradients_sent_in_background_give_the_same_sums(void **state)
 {
     struct rand rand;
     rand_init(&rand, 10);
@@ -211,10 +211,10 @@ static void pieces_on_the_way_add_up_to_the_same(void **state)
     /* The last is larger than all gradients. */
     static const size_t buckets[] = {1, 300, 2000, 1 << 20};
     for (int workers = 1; workers <= 3; workers++) {
-        step_together(workers, 2, false, 0, inputs, d_outputs, outputs, 0, at_the_end, values);
+        run_workers(workers, 2, false, 0, inputs, d_outputs, outputs, 0, at_the_end, values);
         for (size_t i = 0; i < ARRAY_SIZE(buckets); i++) {
-            step_together(workers, 1 + (int)i % 2, false, buckets[i], inputs, d_outputs, outputs,
-                          workers - 1, on_the_way, values);
+            run_workers(workers, 1 + (int)i % 2, false, buckets[i], inputs, d_outputs, outputs,
+                        workers - 1, on_the_way, values);
             assert_memory_equal(at_the_end, on_the_way, floats * sizeof(float));
         }
     }
@@ -247,7 +247,7 @@ static int doubling_allreduce(struct reducer *reducer, float *data, size_t count
     return 0;
 }
 
-static void a_collective_that_fails_changes_nothing(void **state)
+static void failed_collective_changes_no_parameters(void **state)
 {
     struct rand rand;
     rand_init(&rand, 9);
@@ -300,7 +300,7 @@ static void a_collective_that_fails_changes_nothing(void **state)
     free(inputs), free(d_outputs), free(outputs);
 }
 
-static struct model one_channel(void)
+static struct model one_channel_model(void)
 {
     struct model model = {.params = params_new()};
     model.network = network_new(model.params, (struct shape){.h = 1, .w = 1, .c = 1});
@@ -313,10 +313,10 @@ static struct model one_channel(void)
     return model;
 }
 
-/* Like PyTorch: momentum 0.1, and the unbiased variance. */
-static void running_statistics_follow_and_serve(void **state)
+/* The running statistics are those of PyTorch: momentum 0.1, and the unbiased variance. */
+static void running_statistics_follow_the_batches(void **state)
 {
-    struct model model = one_channel();
+    struct model model = one_channel_model();
     struct params *params = model.params;
     enum { SCALE = 2, SHIFT, MEAN, VARIANCE };
     struct optimizer *optimizer = optimizer_new(OPTIMIZER_ADAM, 0.5f, params);
@@ -360,10 +360,10 @@ static void running_statistics_follow_and_serve(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_and_workers_see_one_batch),
-        cmocka_unit_test(pieces_on_the_way_add_up_to_the_same),
-        cmocka_unit_test(a_collective_that_fails_changes_nothing),
-        cmocka_unit_test(running_statistics_follow_and_serve),
+        cmocka_unit_test(parts_and_workers_agree_with_the_whole_batch),
+        cmocka_unit_test(gradients_sent_in_background_give_the_same_sums),
+        cmocka_unit_test(failed_collective_changes_no_parameters),
+        cmocka_unit_test(running_statistics_follow_the_batches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

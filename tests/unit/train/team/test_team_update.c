@@ -79,7 +79,7 @@ static struct run run_steps(enum optimizer_kind kind, enum precision precision, 
     return run;
 }
 
-static void check(enum optimizer_kind kind, enum precision precision, float clip)
+static void check_threads(enum optimizer_kind kind, enum precision precision, float clip)
 {
     struct rand rand;
     rand_init(&rand, 7);
@@ -99,20 +99,20 @@ static void check(enum optimizer_kind kind, enum precision precision, float clip
     free(inputs), free(d_outputs), free(outputs), free(by_hand);
 }
 
-static void any_number_of_threads_gives_the_same_bits(void **state)
+static void update_is_bit_identical_for_any_number_of_threads(void **state)
 {
     (void)state;
     for (int kind = OPTIMIZER_SGD; kind <= OPTIMIZER_ADAGRAD; kind++) {
-        check((enum optimizer_kind)kind, PRECISION_FP32, 0);
-        check((enum optimizer_kind)kind, PRECISION_FP32, 0.5f);
+        check_threads((enum optimizer_kind)kind, PRECISION_FP32, 0);
+        check_threads((enum optimizer_kind)kind, PRECISION_FP32, 0.5f);
     }
-    check(OPTIMIZER_ADAM, PRECISION_BF16, 0);
+    check_threads(OPTIMIZER_ADAM, PRECISION_BF16, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
+        cmocka_unit_test(update_is_bit_identical_for_any_number_of_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
