@@ -113,7 +113,7 @@ refused() { # WHAT SENTENCE COMMAND…
 }
 refused "an object store" "mount a volume (a PersistentVolumeClaim)" env TF_EXPORT_DIR=s3://user1/inception/export "$TRAINER" fit classifier
 refused "an unknown model type" "unknown model type 'TREE': use cnn or linear" env TF_MODEL_TYPE=TREE "$TRAINER" fit classifier
-refused "a directory without data" "has no 'train-images-idx3-ubyte'" "$TRAINER" fit classifier --data "$SCRATCH"
+refused "a directory without data" "has neither 'train-images-idx3-ubyte' nor" "$TRAINER" fit classifier --data "$SCRATCH"
 refused "an evaluator" "the chief evaluates the model" env \
     'TF_CONFIG={"cluster":{"chief":["a:1"],"evaluator":["b:1"]},"task":{"type":"evaluator","index":0}}' "$TRAINER" fit classifier
 refused "Adam with parameter servers" "use --optimizer adagrad or sgd" "$TRAINER" fit classifier --optimizer adam \
