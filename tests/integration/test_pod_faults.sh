@@ -67,7 +67,7 @@ supervisors() { # UID
 
 check_killed_server() {
     local i pids before last
-    for ((i = 0; i < PODS; i++)); do pod "count-$i" Always 'i=0; while :; do echo $((i += 1)); read -rt 0.01 <> <(:); done'; done
+    for ((i = 0; i < PODS; i++)); do pod "count-$i" Always 'exec 3<> <(:); i=0; while :; do echo $((i += 1)); read -rt 0.01 -u 3; done'; done
     wait_until "the pods to run" all_run "$PODS"
     before=$(kubectl get pods -o jsonpath='{range .items[*]}{.metadata.uid} {.status.podIP} {.status.containerStatuses[0].restartCount}{"\n"}{end}')
     pids=$(supervisors '.*' | sort)
@@ -178,7 +178,7 @@ descendants() { # PID
 check_sleep() {
     local pid all last follower
     pod sleeper Always true '{"containers": [{"name": "main", "image": "trainyard/tools",
-        "command": ["bash", "-c", "i=0; while :; do echo $((i += 1)); read -rt 0.01 <> <(:); done"],
+        "command": ["bash", "-c", "exec 3<> <(:); i=0; while :; do echo $((i += 1)); read -rt 0.01 -u 3; done"],
         "livenessProbe": {"exec": {"command": ["true"]}, "periodSeconds": 1}, "readinessProbe": {"exec": {"command": ["true"]}, "periodSeconds": 1}}]}'
     wait_until "the pod to be ready" is_field sleeper '.status.containerStatuses[0].ready' true
     : >"$SCRATCH/asleep.out" # remove the output of an earlier round
