@@ -32,12 +32,13 @@ struct egress {
 };
 
 void egress_release(struct egress *egress);
-/* Reads the file. Returns -ERR_NOT_FOUND if it does not exist. The caller releases *ret. */
+/* Reads <state>/run/way-out. Returns -ERR_NOT_FOUND if it does not exist. The caller releases
+ * *ret. */
 int egress_load(const char *state_dir, struct egress *ret, struct err *err);
 
-/* Sets up egress, or reuses the setup of an earlier run, and stores the result in the file. A
- * failure is stored as the complaint. `network_fd` is the pod network. `nested` means that an
- * ordinary user runs the cluster, so that egress is a program. */
+/* Sets up egress, or reuses the setup of an earlier run, and stores the result in
+ * <state>/run/way-out. A failure is stored as the complaint. `network_fd` is the pod network.
+ * `nested` means that an ordinary user runs the cluster, so that egress is a program. */
 void egress_open(const struct helper_options *options, int network_fd, bool nested);
 /* Returns the current problem in one line, in the arena, or NULL. */
 char *egress_complaint(struct arena *arena, const char *state_dir);

@@ -4,6 +4,7 @@
 #include "node/pod/status.h"
 
 #include "base/str.h"
+#include "kube/kinds/volume.h"
 #include "kube/object.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ static bool uses_claim(const struct json *pod, const char *claim)
 
 const char *claim_data_directory(const struct json *volume)
 {
-    const char *place = kube_meta_annotation(volume, CLAIM_DATA_ANNOTATION);
+    const char *place = kube_meta_annotation(volume, VOLUME_DIRECTORY_ANNOTATION);
     const char *slash = place ? strchr(place, '/') : NULL;
     return slash && str_is_dns_subdomain(slash + 1) ? slash + 1 : NULL;
 }
@@ -32,7 +33,7 @@ const char *claim_data_directory(const struct json *volume)
 static bool split_place(struct arena *arena, const struct json *volume, const char **ret_namespace,
                         const char **ret_claim)
 {
-    const char *place = kube_meta_annotation(volume, CLAIM_DATA_ANNOTATION);
+    const char *place = kube_meta_annotation(volume, VOLUME_DIRECTORY_ANNOTATION);
     *ret_claim = claim_data_directory(volume);
     if (!*ret_claim)
         return false;

@@ -8,13 +8,8 @@
 #include "kube/client/informer.h"
 #include "node/volume/trash.h"
 
-/* This annotation of a volume names the place of its data as "<namespace>/<claim>", or as
- * "<namespace>/<volume>" for an ephemeral claim. The engine writes the annotation when it creates
- * the volume. */
-#define CLAIM_DATA_ANNOTATION "trainyard.dev/volume"
-
 /* Returns the name of the volume's directory in <state>/volumes/<namespace>, or NULL if the engine
- * did not create the volume. */
+ * did not create the volume. Reads VOLUME_DIRECTORY_ANNOTATION (kube/kinds/volume.h). */
 const char *claim_data_directory(const struct json *volume);
 
 /* Returns true if the directory of `volume`, which was deleted from the API, must be deleted. */
