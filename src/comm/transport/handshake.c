@@ -189,7 +189,8 @@ int handshake_progress(struct handshake *handshake, struct err *err)
         if (!handshake_message_awaited(handshake->state) ||
             (result = handshake_read_message(handshake, &whole, &size, err)) < 0 || !whole)
             return result;
-        result = handshake_message_handle(handshake, (const uint8_t *)handshake->in.data, size, err);
+        result =
+            handshake_message_handle(handshake, (const uint8_t *)handshake->in.data, size, err);
         buf_clear(&handshake->in);
     }
 }

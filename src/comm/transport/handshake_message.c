@@ -227,7 +227,7 @@ bool handshake_message_awaited(enum handshake_state state)
 }
 
 int handshake_message_handle(struct handshake *handshake, const uint8_t *bytes, size_t size,
-                           struct err *err)
+                             struct err *err)
 {
     return ON_MESSAGE[handshake->state](handshake, bytes, size, err);
 }

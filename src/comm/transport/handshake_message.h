@@ -11,7 +11,7 @@ bool handshake_message_awaited(enum handshake_state state);
 /* Handles one whole message. handshake_message_awaited() must be true. Fails like
  * handshake_progress(). */
 int handshake_message_handle(struct handshake *handshake, const uint8_t *bytes, size_t size,
-                           struct err *err);
+                             struct err *err);
 
 /* Acceptor: answers the hello in handshake->hello with a welcome or a rejection. A rejection is
  * sent at once, and fails with ERR_FORBIDDEN. */

@@ -108,8 +108,8 @@ static int face_fit_fill_batch(void *context, uint64_t step, size_t first, size_
         batch->labels[i] = entries[i].label;
     for (size_t i = 0; result == 0 && i < count; i++)
         result = face_pictures_load_input(fit->pictures, &options->augment, &entries[first + i],
-                                            options->fit.seed, step, first + i,
-                                            batch->inputs + i * sample, err);
+                                          options->fit.seed, step, first + i,
+                                          batch->inputs + i * sample, err);
     return result;
 }
 

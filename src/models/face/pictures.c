@@ -109,8 +109,8 @@ static int blend_pictures(struct face_pictures *pictures, const struct face_batc
 }
 
 int face_pictures_load_input(struct face_pictures *pictures, const struct augment *augment,
-                               const struct face_batch_entry *entry, uint64_t seed, uint64_t step,
-                               uint64_t position, float *ret_input, struct err *err)
+                             const struct face_batch_entry *entry, uint64_t seed, uint64_t step,
+                             uint64_t position, float *ret_input, struct err *err)
 {
     const uint8_t *bytes;
     _cleanup_free_ uint8_t *copy = NULL, *both = NULL;

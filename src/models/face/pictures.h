@@ -30,7 +30,7 @@ int face_pictures_load(struct face_pictures *pictures, const struct dataset_samp
  * augments the result with random draws keyed by seed, step and position, and prepares it
  * (face_prepare()). */
 int face_pictures_load_input(struct face_pictures *pictures, const struct augment *augment,
-                               const struct face_batch_entry *entry, uint64_t seed, uint64_t step,
-                               uint64_t position, float *ret_input, struct err *err);
+                             const struct face_batch_entry *entry, uint64_t seed, uint64_t step,
+                             uint64_t position, float *ret_input, struct err *err);
 
 #endif

@@ -35,7 +35,7 @@ void responder_send(struct responder *responder, const struct responder_client *
 }
 
 void responder_answer_code(struct responder *responder, const struct responder_client *client,
-                      const struct dns_query *query, enum dns_rcode rcode, bool is_cut)
+                           const struct dns_query *query, enum dns_rcode rcode, bool is_cut)
 {
     struct dns_answer answer;
     dns_answer_begin(&answer, query, responder->scratch, responder_answer_max(client, query));

@@ -21,8 +21,8 @@ struct responder {
     int epoll_fd;
     struct epoll_watch udp, tcp;
     struct names_table table;
-    struct list_head connections; /* struct responder_connection of clients over TCP, by deadline */
-    struct list_head forwards;    /* struct forward, a forwarded query, by deadline */
+    struct list_head connections; /* struct responder_connection, the earliest deadline first */
+    struct list_head forwards;    /* struct forward, the earliest deadline first */
     /* Freed at the end of responder_run(), because epoll may have reported more events for them. */
     struct list_head closed_connections, ended_forwards;
     size_t connection_count, forward_count; /* in the first two lists */
@@ -53,7 +53,7 @@ void responder_handle(struct responder *responder, const struct responder_client
                       const void *data, size_t size);
 /* Answers with a code and no records. `is_cut` tells the client to ask again over TCP. */
 void responder_answer_code(struct responder *responder, const struct responder_client *client,
-                      const struct dns_query *query, enum dns_rcode rcode, bool is_cut);
+                           const struct dns_query *query, enum dns_rcode rcode, bool is_cut);
 
 /* ---- responder_connection.c */
 /* Accepts one connection. */
