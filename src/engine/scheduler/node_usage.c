@@ -113,19 +113,37 @@ static void add_container(struct node_usage *usage, const struct json *container
     }
 }
 
-/* Raises each amount of `usage` to the request of an init container, if that is larger. */
-static void raise_to_container(struct node_usage *usage, const struct json *container)
+/* Raises each amount of `usage` to the amount of `other`, if that is larger. */
+static void raise_amounts(struct node_usage *usage, const struct node_usage *other)
 {
-    usage->cpu_milli =
-        node_usage_larger(usage->cpu_milli, node_usage_request(container, "cpu", true));
-    usage->memory_bytes =
-        node_usage_larger(usage->memory_bytes, node_usage_request(container, "memory", false));
-    JSON_EACH (request, json_at(container, "resources", "requests", NULL)) {
-        if (!is_extra(request->name))
-            continue;
-        struct node_extra *extra = ensure_extra(usage, request->name);
-        extra->amount = node_usage_larger(extra->amount, read_request(request, false));
+    usage->cpu_milli = node_usage_larger(usage->cpu_milli, other->cpu_milli);
+    usage->memory_bytes = node_usage_larger(usage->memory_bytes, other->memory_bytes);
+    for (size_t i = 0; i < other->extras.count; i++) {
+        struct node_extra *extra = ensure_extra(usage, other->extras.items[i]->name);
+        extra->amount = node_usage_larger(extra->amount, other->extras.items[i]->amount);
     }
+}
+
+/* Adds the init containers to `usage`, which has the other containers. A sidecar (restartPolicy
+ * Always) runs together with all later containers. */
+static void add_init_containers(struct node_usage *usage, const struct json *containers)
+{
+    struct node_usage sidecars = {0}, peak = {0};
+    JSON_EACH (container, containers) {
+        if (str_eq(json_get_string(container, "restartPolicy", ""), "Always")) {
+            add_container(usage, container);
+            add_container(&sidecars, container);
+            continue;
+        }
+        struct node_usage step = {0};
+        add_container(&step, container);
+        node_usage_add(&step, &sidecars);
+        raise_amounts(&peak, &step);
+        node_usage_release(&step);
+    }
+    raise_amounts(usage, &peak);
+    node_usage_release(&sidecars);
+    node_usage_release(&peak);
 }
 
 void node_usage_of_pod(const struct json *pod, struct node_usage *ret)
@@ -134,8 +152,7 @@ void node_usage_of_pod(const struct json *pod, struct node_usage *ret)
     *ret = (struct node_usage){.pods = 1};
     JSON_EACH (container, json_get(spec, "containers"))
         add_container(ret, container);
-    JSON_EACH (container, json_get(spec, "initContainers"))
-        raise_to_container(ret, container);
+    add_init_containers(ret, json_get(spec, "initContainers"));
 }
 
 void node_usage_release(struct node_usage *usage)

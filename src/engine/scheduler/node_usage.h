@@ -27,9 +27,9 @@ struct node_usage {
     struct map extras_by_name; /* filled when there are many extras */
 };
 
-/* Reads the requests of one pod. Per resource, that is the sum of its containers or its largest
- * init container, whichever is larger, because init containers run before the others. The caller
- * calls node_usage_release(). */
+/* Reads the requests of one pod. Per resource, that is the sum of its containers and sidecars, or
+ * the largest amount while an init container runs, if that is more. The caller calls
+ * node_usage_release(). */
 void node_usage_of_pod(const struct json *pod, struct node_usage *ret);
 void node_usage_release(struct node_usage *usage);
 

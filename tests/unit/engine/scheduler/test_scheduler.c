@@ -164,6 +164,21 @@ static void test_resources(void **state)
                              "\"cpu\":\"300m\"}}}]}",
                              nodes, 1),
                         "a");
+    /* A sidecar runs at the same time as all later containers: 400m and 300m are too much. */
+#define SIDECAR(cpu)                                                                               \
+    "{\"restartPolicy\":\"Always\",\"resources\":{\"requests\":{\"cpu\":\"" cpu "\"}}}"
+#define INIT(cpu) "{\"resources\":{\"requests\":{\"cpu\":\"" cpu "\"}}}"
+    assert_string_equal(
+        pick("{\"initContainers\":[" SIDECAR("400m") "],\"containers\":[" INIT("300m") "]}", nodes,
+             1),
+        "0/1 nodes are available: 1 Insufficient cpu.");
+    assert_string_equal(
+        pick("{\"initContainers\":[" SIDECAR("200m") "," INIT("300m") "]}", nodes, 1), "a");
+    assert_string_equal(
+        pick("{\"initContainers\":[" SIDECAR("200m") "," INIT("301m") "]}", nodes, 1),
+        "0/1 nodes are available: 1 Insufficient cpu.");
+    assert_string_equal(
+        pick("{\"initContainers\":[" INIT("301m") "," SIDECAR("200m") "]}", nodes, 1), "a");
     struct node_usage more;
     node_usage_of_pod(tree("{\"spec\":" ASKS("\"cpu\":1") "}"), &more);
     node_usage_add(&used, &more);
