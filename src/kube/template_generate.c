@@ -1,6 +1,7 @@
 /* Generates values for a template; see template.h. The expression consists of literal text and
- * classes with a count: "[A-Z0-9]{8}". A class contains characters, ranges, and the sets \w \d \a
- * \A (word characters, digits, letters, symbols). A set may also stand outside of a class. */
+ * classes with a count: "[A-Z0-9]{8}". A class contains characters, ranges, and the sets of
+ * OpenShift: \w (letters, digits, '_'), \d (digits), \a (letters, digits) and \A (the other
+ * printable characters). A set may also stand outside of a class. */
 #include "kube/template.h"
 
 #include "base/buf.h"
@@ -41,10 +42,13 @@ static bool add_named(struct alphabet *alphabet, char name)
     case 'a':
         add_range(alphabet, 'a', 'z');
         add_range(alphabet, 'A', 'Z');
+        add_range(alphabet, '0', '9');
         return true;
     case 'A':
         add_range(alphabet, '!', '/');
         add_range(alphabet, ':', '@');
+        add_range(alphabet, '[', '`');
+        add_range(alphabet, '{', '~');
         return true;
     default:
         return false;
@@ -90,32 +94,41 @@ static const char *read_count(const char *at, size_t *ret)
     return at + 1;
 }
 
+/* Returns a letter with equal probability, from the kernel's random numbers, because the value may
+ * be a password. */
+static char pick_letter(const struct alphabet *alphabet)
+{
+    size_t limit = 256 - 256 % alphabet->count;
+    unsigned char byte;
+    do
+        rand_secure(&byte, 1);
+    while (byte >= limit);
+    return alphabet->letters[byte % alphabet->count];
+}
+
 int kube_template_generate(struct arena *arena, const char *from, const char **ret, struct err *err)
 {
-    uint64_t seed;
-    struct rand rand;
-    rand_secure(&seed, sizeof(seed));
-    rand_init(&rand, seed);
     _cleanup_buf_ struct buf text;
     buf_init(&text, KUBE_TEMPLATE_GENERATED_MAX);
     for (const char *at = from; *at;) {
         struct alphabet alphabet = {0};
         size_t count = 1;
+        bool literal = *at != '[' && *at != '\\';
         if (*at == '[')
             at = read_class(at + 1, &alphabet);
         else if (*at == '\\')
             at = add_named(&alphabet, at[1]) ? at + 2 : NULL;
         else
             add_letter(&alphabet, *at++);
-        if (at && (at[-1] == ']' || alphabet.count > 1))
+        if (at && !literal)
             at = read_count(at, &count);
         if (!at)
             return err_set(err, ERR_INVALID,
-                           "'%.100s' is not a valid expression: write text with classes such as "
-                           "[a-z0-9]{8}, at most %d characters",
+                           "'%.100s' is not a valid expression: write text and classes such as "
+                           "[a-z0-9]{8}, with counts from 1 to %d",
                            from, KUBE_TEMPLATE_GENERATED_MAX);
         while (count-- > 0)
-            buf_append_char(&text, alphabet.letters[rand_below(&rand, alphabet.count)]);
+            buf_append_char(&text, pick_letter(&alphabet));
     }
     if (text.overflowed || text.size == 0)
         return err_set(err, ERR_INVALID, "'%.100s' generates %s", from,

@@ -172,6 +172,12 @@ static void test_generated(void **state)
     assert_int_equal(kube_template_generate(arena, "[\\w]{40}", &text, &err), 0);
     assert_int_equal(kube_template_generate(arena, "[\\w]{40}", &other, &err), 0);
     assert_string_not_equal(text, other);
+    assert_int_equal(kube_template_generate(arena, "a]{2}", &text, &err), 0);
+    assert_string_equal(text, "a]{2}"); /* no class begins here, so the text is literal */
+    assert_int_equal(kube_template_generate(arena, "[\\A]{100}[\\a]{100}", &text, &err), 0);
+    static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    assert_int_equal(strcspn(text, word), 100);
+    assert_int_equal(strspn(text + 100, word), 100);
     static const char *const refused[] = {
         "",         "[a-z",  "[]{3}",    "[z-a]{3}", "[a]{0}", "[a]{b}",
         "[a]{256}", "[a]{2", "[\\q]{3}", "\\q",      "[a",     "[a]{99999999999999999}"};
