@@ -20,7 +20,7 @@ const struct type_kind *types_message_at(size_t position);
 /* Returns the type of the message, or NULL if no message has this apiVersion and kind. */
 const struct schema_object *types_find_message(const char *api_version, const char *kind);
 
-/* Types of values that are not objects, for lists and maps. */
+/* Types of the elements of lists and the values of maps that are not objects (LIST_OF, MAP_OF). */
 extern const struct schema TYPE_ANYTHING, TYPE_BYTES, TYPE_INT32, TYPE_INT64, TYPE_QUANTITY,
     TYPE_TEXT, TYPE_TEXT_LIST;
 
