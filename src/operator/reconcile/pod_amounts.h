@@ -7,7 +7,7 @@
 #include "kube/quantity.h"
 
 struct training_amount {
-    const char *name;
+    const char *name; /* belongs to the pod spec */
     struct kube_quantity quantity;
 };
 
@@ -16,10 +16,11 @@ struct training_amounts {
     size_t count, capacity;
 };
 
-/* Returns the requests of a pod spec by the rule of Kubernetes: per resource, the sum over the
- * containers and sidecars, or the largest amount while an init container runs, if that is more. If
- * a request is missing, the limit is used. An invalid quantity counts as zero, because the server
- * will reject the pod anyway. */
+/* Returns the requests of the containers of a pod spec: per resource, the sum over the containers
+ * and sidecars, or the largest amount while an init container runs, if that is more. If a request
+ * is missing, the limit is used. An invalid quantity counts as zero, because the server will reject
+ * the pod anyway. `pod_spec` must outlive the result, and every sum that the result is added to.
+ * Ignores spec.overhead and spec.resources. */
 struct training_amounts training_pod_amounts(struct arena *arena, const struct json *pod_spec);
 
 /* Adds the amounts of `more` to `sum`. */

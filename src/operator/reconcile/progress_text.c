@@ -1,5 +1,5 @@
-/* Formats progress as text; see progress_text.h. The document comes from the user's program, so
- * only its numbers and one short text without control characters are used. */
+/* Formats progress as text; see progress_text.h. The document comes from the user's program, so the
+ * text has only its numbers and, without control characters, the names in "waiting-for". */
 #include "operator/reconcile/progress_text.h"
 
 #include "operator/kind/training_job.h"
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Limits the characters of the names that the program waits for. */
+/* The most characters of "waiting-for" that are shown. */
 enum { WAITING_MAX = 60 };
 
 /* Returns a number in a readable form: 0.4213, 812, 120000, 1.2e+300. */
@@ -61,7 +61,7 @@ static void add_step(struct arena *arena, char **text, const struct json *docume
 }
 
 /* Returns whether a character moves the cursor, ends the line or changes the writing direction:
- * ASCII and Latin-1 control characters, line separators and direction marks. */
+ * ASCII and Latin-1 control characters, U+061C, line separators and direction marks. */
 static bool character_is_control(const char *character, size_t size)
 {
     const unsigned char *byte = (const unsigned char *)character;
@@ -69,7 +69,7 @@ static bool character_is_control(const char *character, size_t size)
     if (size == 1)
         return byte[0] < ' ' || byte[0] == 0x7f;
     if (size == 2)
-        return byte[0] == 0xc2 && byte[1] < 0xa0;
+        return (byte[0] == 0xc2 && byte[1] < 0xa0) || (byte[0] == 0xd8 && byte[1] == 0x9c);
     if (size == 3 && byte[0] == 0xe2 && byte[1] == 0x80) /* U+200E, U+200F, U+2028 to U+202E */
         return byte[2] == 0x8e || byte[2] == 0x8f || (byte[2] >= 0xa8 && byte[2] <= 0xae);
     return size == 3 && byte[0] == 0xe2 && byte[1] == 0x81 && byte[2] >= 0xa6 &&
@@ -133,7 +133,8 @@ static int parse_document(struct arena *arena, const char *document, size_t size
     add_waiting(arena, &text, json);
     if (!text)
         return err_set(err, ERR_INVALID,
-                       "the document has none of step, epoch, loss, accuracy, rate, waiting-for");
+                       "the document has no number in step, epoch, loss, accuracy or rate, and no "
+                       "text in waiting-for");
     *ret_json = json;
     *ret_text = text;
     return 0;

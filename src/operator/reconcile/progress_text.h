@@ -27,8 +27,10 @@ const struct json *training_progress_pod(const struct json *const *pods, size_t 
 /* The final progress of a chief that succeeded (or worker 0 of a job without a chief). Its
  * termination message is the same document as at /progress. */
 struct training_final_progress {
-    const char *text;       /* the last progress line */
-    const char *report;     /* the path of the run's report in the container; NULL: none */
+    const char *text; /* the last progress line */
+    /* The path of the run's report in the container, as the program wrote it; NULL: none.
+     * training_report_location() checks it. */
+    const char *report;
     const struct json *pod; /* the chief's pod */
     const char *container;  /* the container with the termination message */
 };

@@ -47,8 +47,8 @@ static const struct row ROWS[] = {
      "waiting for 训练训练训练训练训练训练训练训练训练训练训练训练训练训练训练"
      "训练训练训练训练训练训练训练训练训练训练训练训练训练训练训练"},
     {"nothing that a terminal would obey",
-     "{'waiting-for':'a\\n\\u001b[2J\\u007f\\u009b1m\\u2028\\u202e\\u200f\\u2066z'}",
-     "waiting for a??[2J??1m????z"},
+     "{'waiting-for':'a\\n\\u001b[2J\\u007f\\u009b1m\\u2028\\u202e\\u200f\\u2066\\u061cz'}",
+     "waiting for a??[2J??1m?????z"},
     {"unknown members", "{'speed':1}", NULL},
     {"no object", "[1]", NULL},
     {"a string", "'step'", NULL},
