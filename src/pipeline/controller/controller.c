@@ -57,7 +57,7 @@ static void on_workflow_pod(void *context, struct kube_object *old, struct kube_
 /* Collects the workflow, its pods and the results of its actions. The run keeps references to the
  * objects until it ends. */
 static struct workflow_observed workflow_observe(struct workflow_controller *controller,
-                                                 struct workflow_run *run)
+                                                 struct workflow_plan_run *run)
 {
     struct workflow_entry *entry = run->entry;
     struct arena *arena = run->pass.arena;
@@ -91,7 +91,7 @@ static struct workflow_observed workflow_observe(struct workflow_controller *con
     };
 }
 
-static void workflow_run_free(struct workflow_run *run)
+static void workflow_run_free(struct workflow_plan_run *run)
 {
     kube_pass_release(&run->pass);
     free(run);
@@ -100,7 +100,7 @@ static void workflow_run_free(struct workflow_run *run)
 static void on_pass_done(void *context, struct kube_pass *pass)
 {
     struct workflow_controller *controller = context;
-    struct workflow_run *run = CONTAINER_OF(pass, struct workflow_run, pass);
+    struct workflow_plan_run *run = CONTAINER_OF(pass, struct workflow_plan_run, pass);
     struct workflow_entry *entry = run->entry;
 
     if (!pass->failed) {
@@ -117,13 +117,13 @@ static void on_pass_done(void *context, struct kube_pass *pass)
     workflow_run_free(run);
 }
 
-static struct workflow_run *run_new(struct workflow_controller *controller,
-                                    struct workflow_entry *entry, struct kube_object *workflow)
+static struct workflow_plan_run *run_new(struct workflow_controller *controller,
+                                         struct workflow_entry *entry, struct kube_object *workflow)
 {
-    struct workflow_run *run = mem_zalloc(sizeof(*run));
+    struct workflow_plan_run *run = mem_zalloc(sizeof(*run));
 
     kube_pass_init(&run->pass, &controller->passes, workflow);
-    run->pass.stages = &WORKFLOW_RUN_STAGES;
+    run->pass.stages = &WORKFLOW_PLAN_RUN_STAGES;
     run->pass.loop = controller->loop;
     run->pass.client = controller->client;
     run->pass.component = WORKFLOW_CONTROLLER_NAME;
@@ -138,7 +138,7 @@ static struct workflow_run *run_new(struct workflow_controller *controller,
 static void start_run(struct workflow_controller *controller, struct workflow_entry *entry,
                       struct kube_object *workflow)
 {
-    struct workflow_run *run = run_new(controller, entry, workflow);
+    struct workflow_plan_run *run = run_new(controller, entry, workflow);
     const struct workflow_observed observed = workflow_observe(controller, run);
     struct err err = ERR_INIT;
 
@@ -212,7 +212,7 @@ struct workflow_controller *workflow_controller_free(struct workflow_controller 
     kube_informer_free(controller->pods);
     kube_client_free(controller->client);
     LIST_EACH_SAFE (struct kube_pass, pass, &controller->passes, link)
-        workflow_run_free(CONTAINER_OF(pass, struct workflow_run, pass));
+        workflow_run_free(CONTAINER_OF(pass, struct workflow_plan_run, pass));
     workqueue_free(controller->queue);
     workflow_cache_release(&controller->cache);
     free(controller->step_image);

@@ -15,7 +15,7 @@
 
 /* An action whose call is in flight. */
 struct call {
-    struct workflow_run *run;
+    struct workflow_plan_run *run;
     const struct workflow_action *action;
 };
 
@@ -35,7 +35,7 @@ static bool is_permanent(const struct err *err)
  * the pass is repeated. */
 static void fail_call(struct call *call, const struct err *err)
 {
-    struct workflow_run *run = call->run;
+    struct workflow_plan_run *run = call->run;
 
     if (call->action->node_id && is_permanent(err))
         workflow_entry_keep_result(run->entry, call->action->node_id, NULL, err->message);
@@ -51,7 +51,7 @@ static bool is_resource(const struct workflow_action *action)
 /* Keeps the object that the server returned as the result of the action. */
 static void take_answer(struct call *call, const struct json *object)
 {
-    struct workflow_run *run = call->run;
+    struct workflow_plan_run *run = call->run;
 
     if (call->action->type == WORKFLOW_CREATE_POD)
         workflow_entry_await_pod(run->entry, object, loop_now_ms(run->pass.loop));
@@ -162,7 +162,7 @@ static void on_workflow_part_labelled(void *context, struct json *object, const 
 
 static void start_label(struct call *call)
 {
-    struct workflow_run *run = call->run;
+    struct workflow_plan_run *run = call->run;
     struct json *patch = json_object(run->pass.arena);
 
     kube_meta_set_label(run->pass.arena, patch, WORKFLOW_COMPLETED_LABEL, "true");
@@ -182,7 +182,8 @@ static void start_delete(struct call *call)
                 action->name, &options, on_workflow_part_deleted, call);
 }
 
-static void workflow_action_start(struct workflow_run *run, const struct workflow_action *action)
+static void workflow_action_start(struct workflow_plan_run *run,
+                                  const struct workflow_action *action)
 {
     struct call *call = ARENA_NEW(run->pass.arena, struct call);
 
@@ -213,7 +214,7 @@ static void workflow_action_start(struct workflow_run *run, const struct workflo
     }
 }
 
-static void record_events(struct workflow_run *run)
+static void record_events(struct workflow_plan_run *run)
 {
     for (size_t i = 0; i < run->plan.event_count; i++) {
         const struct workflow_event *event = &run->plan.events[i];
@@ -224,7 +225,7 @@ static void record_events(struct workflow_run *run)
 
 static void on_status_written(void *context, struct json *object, const struct err *err)
 {
-    struct workflow_run *run = context;
+    struct workflow_plan_run *run = context;
 
     if (err) {
         kube_pass_abort(&run->pass, err);
@@ -235,7 +236,7 @@ static void on_status_written(void *context, struct json *object, const struct e
     kube_pass_answered(&run->pass);
 }
 
-static void workflow_write_status(struct workflow_run *run)
+static void workflow_write_status(struct workflow_plan_run *run)
 {
     struct json *object = json_clone(run->pass.arena, run->pass.workload->json);
 
@@ -249,7 +250,7 @@ static void workflow_write_status(struct workflow_run *run)
 
 static bool workflow_run_start_next(struct kube_pass *pass)
 {
-    struct workflow_run *run = CONTAINER_OF(pass, struct workflow_run, pass);
+    struct workflow_plan_run *run = CONTAINER_OF(pass, struct workflow_plan_run, pass);
     bool is_status = pass->stage == STAGE_STATUS;
 
     if (pass->position >= (is_status ? run->plan.status != NULL : run->plan.action_count))
@@ -262,4 +263,4 @@ static bool workflow_run_start_next(struct kube_pass *pass)
     return true;
 }
 
-const struct kube_pass_stages WORKFLOW_RUN_STAGES = {STAGES, workflow_run_start_next, NULL};
+const struct kube_pass_stages WORKFLOW_PLAN_RUN_STAGES = {STAGES, workflow_run_start_next, NULL};

@@ -7,8 +7,8 @@
 #include "pipeline/controller/cache.h"
 #include "pipeline/reconcile/plan.h"
 
-/* A pass over one workflow. */
-struct workflow_run {
+/* The run of one plan, which is one pass over one workflow. */
+struct workflow_plan_run {
     struct kube_pass pass;
     struct workflow_entry *entry;
     struct workflow_plan plan;
@@ -16,6 +16,6 @@ struct workflow_run {
     size_t result_count; /* results of actions that the plan has handled */
 };
 
-extern const struct kube_pass_stages WORKFLOW_RUN_STAGES; /* the stages of `pass` */
+extern const struct kube_pass_stages WORKFLOW_PLAN_RUN_STAGES; /* the stages of `pass` */
 
 #endif
