@@ -80,20 +80,28 @@ int run_history_read(struct arena *arena, const char *directory, struct json **r
     _cleanup_free_ char *path = path_in(directory);
     _cleanup_buf_ struct buf text;
     buf_init(&text, RUN_HISTORY_MAX);
-    struct json *lines = json_array(arena);
-    size_t unread = 0;
     int result = file_exists(path) ? file_read(path, &text, err) : 0;
     if (result < 0)
         return result;
-    for (const char *at = text.data, *end; (end = strchr(at, '\n')); at = end + 1) {
+    *ret_lines = run_history_parse(arena, text.data, text.size, ret_unread);
+    return 0;
+}
+
+/* Finds the end of a line with memchr(), because a crash of the machine may leave NUL bytes. */
+struct json *run_history_parse(struct arena *arena, const char *text, size_t size,
+                               size_t *ret_unread)
+{
+    struct json *lines = json_array(arena);
+    size_t unread = 0, at = 0;
+    for (const char *end; at < size && (end = memchr(text + at, '\n', size - at));
+         at = (size_t)(end - text) + 1) {
         struct json *line = NULL;
-        if (json_parse(arena, at, (size_t)(end - at), NULL, &line, NULL) == 0 &&
+        if (json_parse(arena, text + at, (size_t)(end - text) - at, NULL, &line, NULL) == 0 &&
             line->type == JSON_OBJECT)
             json_append(lines, line);
         else
             unread++;
     }
-    *ret_lines = lines;
     *ret_unread = unread;
-    return 0;
+    return lines;
 }

@@ -89,6 +89,18 @@ static void truncated_line_is_skipped(void **state)
     }
 }
 
+/* After a crash of the machine, a part of the file may be NUL bytes. Later lines are still read. */
+static void nul_bytes_hide_no_line(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    static const char text[] = "{\"step\":1}\n\0\0\0\0{\"step\":2}\n{\"step\":3}\n{\"st";
+    size_t unread;
+    struct json *lines = run_history_parse(arena, text, sizeof(text) - 1, &unread);
+    assert_int_equal(json_count(lines), 2);
+    assert_int_equal(json_get_int(json_element(lines, 1), "step", 0), 3);
+    assert_int_equal(unread, 1);
+}
+
 /* If there is no room for a whole line, no part of it stays. */
 static void partial_line_is_removed(void **state)
 {
@@ -372,6 +384,7 @@ int main(void)
         TEST(history_is_appended),
         TEST(truncated_line_is_skipped),
         TEST(partial_line_is_removed),
+        TEST(nul_bytes_hide_no_line),
         TEST(length_of_history_lines_is_limited),
         TEST(size_of_history_files_is_limited),
         TEST(events_and_points_of_a_report_are_limited),
