@@ -12,7 +12,11 @@
 
 _Static_assert(__BYTE_ORDER == __LITTLE_ENDIAN, "floats are written as they lie in memory");
 
-enum { IR_VERSION = 7, MODEL_MAX = INT32_MAX /* largest protobuf message, in bytes */ };
+enum {
+    IR_VERSION = 7,
+    MODEL_MAX = INT32_MAX, /* bytes of the largest protobuf message */
+    NOTES_MAX = 1 << 20,   /* bytes of all notes */
+};
 
 enum {
     MODEL_IR_VERSION = 1,
@@ -26,7 +30,12 @@ enum { NOTE_KEY = 1, NOTE_TEXT = 2 };
 enum { GRAPH_NODE = 1, GRAPH_NAME = 2, GRAPH_CONSTANT = 5, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12 };
 enum { NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_NAME = 3, NODE_OP = 4, NODE_ATTRIBUTE = 5 };
 enum { ATTRIBUTE_NAME = 1, ATTRIBUTE_FLOAT = 2, ATTRIBUTE_INT = 3, ATTRIBUTE_INTS = 8 };
-enum { ATTRIBUTE_TYPE = 20, TYPE_FLOAT = 1, TYPE_INT = 2, TYPE_INTS = 7 };
+enum {
+    ATTRIBUTE_TYPE = 20,
+    ATTRIBUTE_TYPE_FLOAT = 1,
+    ATTRIBUTE_TYPE_INT = 2,
+    ATTRIBUTE_TYPE_INTS = 7
+};
 enum { TENSOR_DIMS = 1, TENSOR_TYPE = 2, TENSOR_NAME = 8, TENSOR_RAW = 9 };
 enum { ELEMENT_FLOAT = 1, ELEMENT_INT64 = 7 };
 enum { VALUE_NAME = 1, VALUE_TYPE = 2, TYPE_TENSOR = 1, TENSOR_ELEMENT = 1, TENSOR_SHAPE = 2 };
@@ -43,7 +52,7 @@ struct onnx *onnx_new(const char *name)
     struct onnx *onnx = mem_zalloc(sizeof(*onnx));
     buf_init(&onnx->graph, MODEL_MAX);
     buf_init(&onnx->attributes, 1 << 20);
-    buf_init(&onnx->notes, 1 << 20);
+    buf_init(&onnx->notes, NOTES_MAX);
     protobuf_put_string(&onnx->graph, GRAPH_NAME, name);
     return onnx;
 }
@@ -143,7 +152,7 @@ void onnx_attribute_int(struct onnx *onnx, const char *name, int64_t value)
     _cleanup_buf_ struct buf bytes;
     buf_init(&bytes, 64);
     protobuf_put_int(&bytes, ATTRIBUTE_INT, value);
-    put_attribute(onnx, name, TYPE_INT, &bytes);
+    put_attribute(onnx, name, ATTRIBUTE_TYPE_INT, &bytes);
 }
 
 void onnx_attribute_ints(struct onnx *onnx, const char *name, const int64_t *values, size_t count)
@@ -152,7 +161,7 @@ void onnx_attribute_ints(struct onnx *onnx, const char *name, const int64_t *val
     buf_init(&bytes, 1 << 16);
     for (size_t i = 0; i < count; i++)
         protobuf_put_int(&bytes, ATTRIBUTE_INTS, values[i]);
-    put_attribute(onnx, name, TYPE_INTS, &bytes);
+    put_attribute(onnx, name, ATTRIBUTE_TYPE_INTS, &bytes);
 }
 
 void onnx_attribute_float(struct onnx *onnx, const char *name, float value)
@@ -160,7 +169,7 @@ void onnx_attribute_float(struct onnx *onnx, const char *name, float value)
     _cleanup_buf_ struct buf bytes;
     buf_init(&bytes, 64);
     protobuf_put_float(&bytes, ATTRIBUTE_FLOAT, value);
-    put_attribute(onnx, name, TYPE_FLOAT, &bytes);
+    put_attribute(onnx, name, ATTRIBUTE_TYPE_FLOAT, &bytes);
 }
 
 void onnx_node(struct onnx *onnx, const char *op, const char *output, const char *const *inputs)
@@ -180,7 +189,7 @@ void onnx_node(struct onnx *onnx, const char *op, const char *output, const char
 void onnx_note(struct onnx *onnx, const char *key, const char *text)
 {
     _cleanup_buf_ struct buf note;
-    buf_init(&note, 1 << 20);
+    buf_init(&note, NOTES_MAX);
     protobuf_put_string(&note, NOTE_KEY, key);
     protobuf_put_string(&note, NOTE_TEXT, text);
     protobuf_put_message(&onnx->notes, MODEL_NOTE, &note);
@@ -197,7 +206,11 @@ int onnx_save(const struct onnx *onnx, const char *path, struct err *err)
     protobuf_put_int(&opset, OPSET_VERSION, ONNX_OPSET);
     protobuf_put_message(&model, MODEL_OPSET, &opset);
     buf_append(&model, onnx->notes.data, onnx->notes.size);
-    if (model.overflowed || onnx->notes.overflowed)
+    if (onnx->notes.overflowed)
+        return err_set(err, ERR_TOO_LARGE,
+                       "cannot write '%s': the notes about this model are larger than %d bytes",
+                       path, NOTES_MAX);
+    if (model.overflowed)
         return err_set(
             err, ERR_TOO_LARGE,
             "cannot write '%s': an ONNX file must be smaller than 2 GiB, but this model is larger",

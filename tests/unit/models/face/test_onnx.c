@@ -212,6 +212,12 @@ static void unsupported_layer_is_named(void **state)
     assert_int_equal(onnx_network(onnx, network, params, "in", last, &err), -ERR_UNSUPPORTED);
     assert_string_equal(err.message, "layer 'pairs': a fm layer cannot be written as ONNX");
     assert_true(onnx_save(onnx, "/nowhere/model.onnx", &err) < 0);
+    char *note = mem_zalloc((1 << 20) + 1);
+    memset(note, 'x', 1 << 20);
+    onnx_note(onnx, "labels", note);
+    assert_int_equal(onnx_save(onnx, "/nowhere/model.onnx", &err), -ERR_TOO_LARGE);
+    assert_non_null(strstr(err.message, "notes"));
+    free(note);
     onnx_free(onnx);
     network_free(network);
     params_free(params);
