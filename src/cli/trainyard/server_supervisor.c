@@ -168,13 +168,16 @@ static int supervisor_run(const struct server_supervisor *supervisor, const sigs
         supervisor_save_restarts(supervisor, &restarts);
         if (restarts.gave_up) {
             log_error("server",
-                      "ended with %s, %d times in a row: not starting it again; the pods keep "
-                      "running, and 'trainyard up' starts the server",
-                      cause, crashes);
+                      "ended %d times in a row, the last time with %s: not starting it again; the "
+                      "pods keep running, and 'trainyard up' starts the server",
+                      crashes, cause);
             return EXIT_FAILED;
         }
-        log_warning("server", "process %d ended with %s: starting it again in %.1f s", (int)run.pid,
-                    cause, (double)delay_ms / 1000);
+        if (run.pid > 0)
+            log_warning("server", "process %d ended with %s: starting it again in %.1f s",
+                        (int)run.pid, cause, (double)delay_ms / 1000);
+        else
+            log_warning("server", "did not start: trying again in %.1f s", (double)delay_ms / 1000);
         if (pause_before_restart(delay_ms))
             return 0;
         restarts.count++;
