@@ -7,6 +7,7 @@
 #include "loop/sim/sim_loop.h"
 #include "memory_stream.h"
 #include "net/http/connection.h"
+#include "net/http/websocket_handshake.h"
 
 #include <http_parser.h>
 #include <stdint.h>
@@ -37,6 +38,9 @@ static void handler(struct http_exchange *exchange, void *context)
     struct run *run = context;
     const struct http_request *request = exchange->request;
     note(run, request);
+    struct err err = ERR_INIT;
+    if (websocket_check(request, "v4.channel.k8s.io", &err) < 0 && !*err.message)
+        mem_panic("a WebSocket handshake is refused without a message");
     if (str_has_prefix(request->path, "/hold")) {
         exchange->context = run;
         exchange->on_cancel = on_cancel;

@@ -1,6 +1,7 @@
-/* Fuzzes the parser of kubeconfigs. An input is either accepted or rejected with a message, and an
- * accepted one must keep the parser's contract. The input is two files that are merged, split at
- * the first NUL. No file is opened and no plugin runs. */
+/* Fuzzes the parser of kubeconfigs, and the parser of a credential plugin's output with the same
+ * input. An input is either accepted or rejected with a message, and an accepted one must keep the
+ * parser's contract. The input is two kubeconfigs that are merged, split at the first NUL. No file
+ * is opened and no plugin runs. */
 #include "base/mem.h"
 #include "base/source.h"
 #include "base/str.h"
@@ -24,6 +25,20 @@ static void check(struct arena *arena, const struct kubeconfig *config)
     kubeconfig_rejection_text(arena, config);
 }
 
+static void check_credential(struct arena *arena, const char *text, size_t size)
+{
+    static const struct exec_plugin plugin = {.api_version = "client.authentication.k8s.io/v1",
+                                              .command = "plugin"};
+    struct exec_credential credential;
+    struct err err = ERR_INIT;
+    if (exec_credential_parse(arena, &plugin, text, size, &credential, &err) < 0) {
+        if (!*err.message)
+            mem_panic("a credential is refused without a message");
+    } else if (!credential.token && !(credential.cert_pem && credential.key_pem)) {
+        mem_panic("a credential has neither a token nor a certificate");
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena *arena = arena_new();
@@ -40,6 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(arena, &config);
     else if (!*err.message)
         mem_panic("refused without a word");
+    check_credential(arena, (const char *)data, size);
     arena_free(arena);
     return 0;
 }
