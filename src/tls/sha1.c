@@ -9,6 +9,6 @@ int tls_sha1(const void *data, size_t size, unsigned char ret[TLS_SHA1_SIZE], st
 {
     unsigned made = 0;
     if (!EVP_Digest(data, size, ret, &made, EVP_sha1(), NULL) || made != TLS_SHA1_SIZE)
-        return openssl_err_set(err, ERR_INTERNAL, "cannot make a digest of %zu bytes", size);
+        return openssl_err_set(err, ERR_INTERNAL, "cannot compute the SHA-1 of %zu bytes", size);
     return 0;
 }

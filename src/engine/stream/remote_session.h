@@ -16,7 +16,7 @@ void remote_spdy_new(struct engine *engine, struct stream *stream,
 
 /* A variant of the WebSocket protocol. */
 struct remote_websocket_variant {
-    bool half_closes; /* the client can close one channel */
+    bool half_closes; /* the client can end its input while the session continues */
     bool base64;      /* messages are text: the channel as one digit, then the data in base64 */
 };
 
@@ -48,7 +48,8 @@ void remote_session_release(struct remote_session *session);
 
 /* Called when all written bytes have been sent to the client. */
 void remote_session_drained(struct remote_session *session);
-/* Passes session->size to the command and clears it. */
+/* Passes session->size to the command, unless the text was too long, and clears it.
+ * session->command must not be NULL. */
 void remote_session_resize(struct remote_session *session);
 
 #endif
