@@ -74,8 +74,8 @@ const char *node_note(struct arena *arena, const char *state_dir);
 /* Registers a file that will contain a secret, by its absolute path. Must be called before the file
  * is written. Containers that start after the file was written see an empty file there, in this and
  * in later runs of the cluster. Containers without namespaces see the file itself. Returns
- * -ERR_EXISTS if a pod that runs now could read the file. Does nothing for a file in the state
- * directory, because pods do not see that directory. */
+ * -ERR_EXISTS if a pod with namespaces that runs now could read the file. Does nothing for a file
+ * in the state directory, because pods do not see that directory. */
 int node_secret_file_add(const struct node_namespaces *space, const char *state_dir,
                          const char *path, struct err *err);
 
@@ -118,7 +118,8 @@ struct node_image {
 };
 int node_image_add(const struct node_image *image, struct err *err);
 /* Removes an image from the table, and its files if no other image has the same digest. Returns
- * -ERR_NOT_FOUND if the image is not in the table, or -ERR_CONFLICT if a pod uses its files. */
+ * -ERR_NOT_FOUND if the image is not in the table, or -ERR_CONFLICT if a pod uses files that would
+ * be removed. */
 int node_image_remove(const char *state_dir, const char *name, struct err *err);
 /* Returns the rows of the image table as a JSON array. Each row contains the image's name. */
 int node_image_list(struct arena *arena, const char *state_dir, struct json **ret, struct err *err);

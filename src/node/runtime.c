@@ -110,7 +110,8 @@ static void runtime_services_changed(struct node_runtime *runtime)
     host_names_changed(runtime->host.host_names);
 }
 
-/* Updates no other table, because each table is computed from all pods, which takes long. */
+/* Updates only the tables that may contain the pod, because each table is computed from all pods,
+ * which takes long. */
 void runtime_refresh_tables(struct node_runtime *runtime, const struct json *pod)
 {
     if (runtime->host.plain)
@@ -383,7 +384,7 @@ struct node_runtime *node_runtime_free(struct node_runtime *runtime)
     kube_informer_free(runtime->secrets);
     kube_informer_free(runtime->claims);
     kube_informer_free(runtime->volumes);
-    kube_client_free(runtime->client); /* before the objects that its answers refer to */
+    kube_client_free(runtime->client); /* must come before the registrar, which its callbacks use */
     node_registrar_free(runtime->registrar);
     arena_free(runtime->arena);
     free(runtime);

@@ -21,7 +21,8 @@ struct serve_site {
     void *page;       /* context of `handle` */
     const char *path; /* URL path of the start page */
     void *state;      /* context of `stop` and `free` */
-    /* Called when the server has closed. Starts no more work on the pool. May be NULL. */
+    /* Called when the server has closed. After the call, the site starts no more work on the pool.
+     * May be NULL. */
     void (*stop)(void *state);
     /* Frees `state`. Called when no request and no work on the pool is in progress. */
     void (*free)(void *state);

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINKS_MAX = 8 }; /* the longest chain of links that is followed */
+enum { LINKS_MAX = 8 }; /* the maximum of names in a chain of links, with the first and the last */
 
 /* Returns the name `name` in `directory` in one spelling: "./a//b/" becomes "a/b". ".." goes one
  * level up, never above the top. */
@@ -42,7 +42,7 @@ static const char *directory_of(struct arena *arena, const char *name)
     return slash ? arena_strndup(arena, name, (size_t)(slash - name)) : "";
 }
 
-/* Where the reader of the index is in the archive. */
+/* The offset in the archive at which index_members() reads next. */
 struct position {
     int fd;
     uint64_t at;

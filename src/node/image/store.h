@@ -12,8 +12,8 @@
  * held until the caller closes the descriptor. */
 int image_store_lock(const char *state_dir, int *ret_fd, struct err *err);
 
-/* Creates an empty directory for an import, <state>/images/import.…. Other imports leave it alone
- * until the caller closes the descriptor. */
+/* Creates an empty directory for an import, <state>/images/import.…. Other processes do not remove
+ * it before the caller closes the descriptor. */
 int image_store_begin(struct arena *arena, const char *state_dir, const char **ret_path,
                       int *ret_fd, struct err *err);
 

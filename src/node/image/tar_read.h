@@ -1,6 +1,6 @@
 /* Reads a tar archive as a stream, entry by entry. The formats are ustar, pax and GNU, as in image
- * layers and in the output of `docker save`. Damaged headers and sizes, modes and owners out of
- * range are refused. Paths are returned as they are in the archive: they may be absolute or contain
+ * layers and in the output of `docker save`. Damaged headers, and sizes and owners out of range,
+ * are refused. Paths are returned as they are in the archive: they may be absolute or contain
  * `..`. A caller that creates files must keep them inside its target directory. */
 #ifndef TRAINYARD_NODE_IMAGE_TAR_READ_H
 #define TRAINYARD_NODE_IMAGE_TAR_READ_H

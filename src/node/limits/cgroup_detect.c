@@ -74,9 +74,9 @@ static bool is_of_systemd(const char *path)
     return false;
 }
 
-/* Returns the part of `path` below `root`, the part of the hierarchy that is mounted. In a
- * container `path` may be outside of `root`. Then returns "", because only the top of the mount is
- * usable. */
+/* Returns the rest of `path` below `root`, the directory of the hierarchy that is mounted. In a
+ * container, `path` may be outside of `root`. Then the function returns "", because only the top of
+ * the mount is usable. */
 static const char *below_root(const char *root, const char *path)
 {
     size_t size = str_eq(root, "/") ? 0 : strlen(root);

@@ -125,10 +125,10 @@ static bool take_alias(const char *alias, char ret[DNS_NAME_MAX + 1])
     return dns_is_name(ret);
 }
 
-/* Adds the aliases from the query's name to a name that is no alias, and the records of that name.
- * Sets `name` to the last name of this chain. Returns true if the caller must ask another server
- * for it: the name is outside of the cluster, `outside` has no reply about it, and the query is for
- * an address. */
+/* Adds the chain of aliases that begins at the query's name, and the records of the last name of
+ * the chain. Sets `name` to this last name. Returns true if the caller must ask another server for
+ * the last name: it is outside of the cluster, `outside` has no reply about it, and the query is
+ * for an address. */
 static bool answer_follow_alias(struct dns_answer *answer, const struct names_table *table,
                                 const struct names_entry *entry,
                                 const struct names_outside_reply *outside,

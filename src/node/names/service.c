@@ -24,7 +24,7 @@ struct names_service {
     struct helper_keeper *keeper;
     struct loop_timer timer;
     int64_t pause_ms; /* the pause before the next table */
-    char *table;      /* the text of the table that the responder has; NULL if it has none */
+    char *table;      /* the text of the table that was sent last, or NULL */
 };
 
 static const struct json *names_service_next_service(void *context, size_t *position)

@@ -22,8 +22,8 @@ struct names_port {
     const char *target; /* a name */
 };
 
-/* A name and its records. An entry without records is a name that exists, but has no data. Such an
- * entry is the parent of other names. */
+/* A name and its records. An entry without records is a name that exists, but has no data: the
+ * parent of other names, or for example a headless service without endpoints. */
 struct names_entry {
     const char *name;
     const char *alias;         /* CNAME, or NULL */

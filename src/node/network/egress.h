@@ -38,7 +38,7 @@ int egress_load(const char *state_dir, struct egress *ret, struct err *err);
 
 /* Sets up egress, or reuses the setup of an earlier run, and stores the result in
  * <state>/run/way-out. A failure is stored as the complaint. `network_fd` is the pod network.
- * `nested` means that an ordinary user runs the cluster, so that egress is a program. */
+ * `nested` is node_namespaces_are_nested(); if it is true, egress is a program. */
 void egress_open(const struct helper_options *options, int network_fd, bool nested);
 /* Returns the current problem in one line, in the arena, or NULL. */
 char *egress_complaint(struct arena *arena, const char *state_dir);

@@ -15,7 +15,8 @@ static inline const char *node_resolv_conf(const struct node_options *options)
 }
 
 /* Returns true if an ordinary user runs the cluster, or a root without the needed privileges. Then
- * namespaces are created in a user namespace, and pods cannot run as other users of the machine. */
+ * namespaces are created in a user namespace, and pods cannot run as other users of the machine. If
+ * pods have no namespaces, only the privilege to become another user counts. */
 bool node_namespaces_are_nested(const struct node_namespaces *space);
 /* Returns the path of the lock file of the holder, the process that keeps the pod network. */
 const char *node_namespaces_holder_lock(const struct node_namespaces *space);

@@ -56,12 +56,13 @@ int netlink_local_route_add(int fd, const char *name, struct in_addr range, int 
                             struct err *err);
 /* Adds a default route. The gateway need not be in the link's range of addresses. */
 int netlink_default_route_add(int fd, const char *name, struct in_addr gateway, struct err *err);
-/* Routes packets with this mark by routing table `table` before other tables. */
+/* Routes packets with this mark by routing table `table`. The kernel looks up this table after its
+ * table of local addresses and before the main table. */
 int netlink_mark_rule_add(int fd, uint32_t mark, int table, struct err *err);
 /* Sets *ret to whether this address is local to the namespace for packets with this mark. */
 int netlink_mark_is_local(int fd, uint32_t mark, struct in_addr address, bool *ret,
                           struct err *err);
-/* Makes the address unreachable from this namespace. Returns 0 also if it is so already. */
+/* Makes the address unreachable from this namespace. Returns 0 also if the route exists already. */
 int netlink_prohibit_add(int fd, struct in_addr address, struct err *err);
 bool netlink_link_exists(int fd, const char *name);
 

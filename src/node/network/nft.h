@@ -66,11 +66,12 @@ void nft_rule_accept(struct nft_rule *rule);
 void nft_rule_drop(struct nft_rule *rule);
 void nft_rule_end(struct nft_rule *rule, struct nft_batch *batch);
 
-/* Sends the batch, and waits until the kernel has applied it. `fd` is from nft_open(). Returns
- * -ERR_UNSUPPORTED if the kernel lacks nf_tables or a needed part of it. */
+/* Sends the batch, and waits until the kernel has applied it to the network namespace of `fd`, a
+ * NETLINK_NETFILTER socket. Returns -ERR_UNSUPPORTED if the kernel lacks nf_tables or a needed part
+ * of it. */
 int nft_batch_send(int fd, const struct nft_batch *batch, struct err *err);
 
-/* Finds a chain that drops forwarded packets by its policy, of any program. Writes the names of its
+/* Finds a chain of any program that drops forwarded packets by its policy. Writes the names of its
  * table and of the chain to `ret`, as in "filter FORWARD". Returns false if there is no such chain
  * or the kernel does not answer. */
 bool nft_find_forward_drop(int fd, char ret[2 * NFT_NAME_MAX]);

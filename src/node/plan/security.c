@@ -20,7 +20,8 @@ static uint64_t security_capabilities_named(const struct json *list)
     return bits;
 }
 
-/* As in container runtimes, a capability that is both dropped and added is granted. */
+/* A capability that is both dropped and added is granted, so that a container can drop ALL and add
+ * single capabilities. */
 static uint64_t plan_capabilities(struct planner *p, const struct json *wanted)
 {
     uint64_t add = security_capabilities_named(json_get(wanted, "add")),

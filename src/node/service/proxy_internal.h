@@ -36,7 +36,7 @@ struct proxy_listener {
     int fd;                 /* -1 before it listens */
     int64_t retry_ms;       /* the time of the next attempt; 0 means none */
     bool failure_reported;  /* the failure to listen was reported */
-    bool wanted;            /* the route is in the new table; used only in proxy_set() */
+    bool wanted;            /* the new table has the route, with backends; only for proxy_set() */
     struct proxy_place *to; /* the backends */
     size_t count;           /* of backends */
     size_t next;            /* the index of the backend for the next client, unless sticky */

@@ -1,6 +1,6 @@
-/* Writes volumes that show API objects as files: configMap, secret, downwardAPI, projected. Only
- * volumes.c uses it. All files of a volume are replaced at once, when the pod starts and after each
- * change of an object. */
+/* Writes volumes that show API objects as files: configMap, secret, downwardAPI, projected. Called
+ * by volumes.c, and by node/pod/refresh.c to find the volumes that show a changed object. All files
+ * of a volume are replaced at once, when the pod starts and after each change of an object. */
 #ifndef TRAINYARD_NODE_VOLUME_FILES_H
 #define TRAINYARD_NODE_VOLUME_FILES_H
 
