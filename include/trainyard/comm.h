@@ -74,8 +74,8 @@ int ty_comm_size(const struct ty_comm *comm);
  * get the same value. */
 enum ty_comm_broken {
     TY_COMM_BROKEN_MESSAGE, /* nothing: the failed call was not begun, and the group still works */
-    /* A process is lost, left or did not arrive: form the group again. Also the value after any
-     * failed ty_comm_reform(). */
+    /* A process is lost, left or did not arrive: form the group again. Also the value if
+     * ty_comm_reform() could not form the group. */
     TY_COMM_BROKEN_PEER,
     /* The processes are incompatible, or this process cannot continue: forming again does not
      * help. */

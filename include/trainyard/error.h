@@ -15,7 +15,7 @@ enum ty_error_code {
      * calls. */
     TY_ERROR_DEFECT,
     TY_ERROR_INVALID,     /* an invalid argument or input; the message says what is wrong */
-    TY_ERROR_FORBIDDEN,   /* a peer belongs to another job or does not know the secret */
+    TY_ERROR_FORBIDDEN,   /* an incompatible peer, a wrong secret, or no permission */
     TY_ERROR_TIMEOUT,     /* a wait took too long; the message names the peer */
     TY_ERROR_UNAVAILABLE, /* a peer is lost, or the network failed */
     TY_ERROR_UNSUPPORTED, /* the operation is not supported in this cluster or group */

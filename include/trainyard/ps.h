@@ -51,8 +51,9 @@ struct ty_ps_options {
     uint64_t shape;      /* hash of the model's shape; processes with another shape are refused */
     const char *secret;  /* NULL: from the environment */
     int join_timeout_ms; /* limit for the wait for all servers; 0: 5 minutes */
-    int timeout_ms;      /* limit for the wait for a server that is lost later; 0: 5 minutes */
-    int report_ms;       /* interval between reports about missing servers; 0: 5 seconds */
+    /* Limit for the wait for a server that is lost later, or that does not answer; 0: 5 minutes. */
+    int timeout_ms;
+    int report_ms; /* interval between reports about missing servers; 0: 5 seconds */
     void (*report)(void *context, const char *line); /* may be NULL */
     void *context;
 };
@@ -63,16 +64,16 @@ int ty_ps_open(const struct ty_tf_config *config, const struct ty_ps_options *op
                struct ty_ps **ret, struct ty_error *error);
 void ty_ps_close(struct ty_ps *ps); /* NULL-safe */
 
-/* The dense vector. Every worker opens it with the same count. The first worker that opens it sets
- * the initial values, unless the servers have restored a snapshot. */
+/* The dense vector. Every worker opens it with the same count and the same update rule. The first
+ * worker that opens it sets the initial values, unless the servers have restored a snapshot. */
 int ty_ps_dense_open(struct ty_ps *ps, size_t count, const float *initial,
                      const struct ty_ps_update *update, struct ty_error *error);
 int ty_ps_dense_pull(struct ty_ps *ps, float *ret_values, struct ty_error *error);
 int ty_ps_dense_push(struct ty_ps *ps, const float *gradient, float rate, struct ty_error *error);
 
 /* A table. A row that was never pushed to takes no memory; its values are random numbers between
- * -range and range, which depend only on seed and id. Tables are numbered from 0 in the order of
- * opening, which must be the same in all workers. */
+ * -range and range, which depend only on seed, id and range. Tables are numbered from 0 in the
+ * order of opening, which must be the same in all workers. */
 struct ty_ps_table {
     int dimensions;
     float range;
@@ -97,12 +98,14 @@ int ty_ps_rows_scan(struct ty_ps *ps, int table,
 
 /* Returns when the servers have applied every push of this process. */
 int ty_ps_flush(struct ty_ps *ps, struct ty_error *error);
-/* Makes every server that has a snapshot directory write a snapshot. Returns when all snapshots are
- * on disk. */
+/* Makes every server that has a snapshot directory write a snapshot, unless its previous snapshot
+ * has all changes. Returns when all snapshots are on disk. Without servers it does nothing and
+ * returns 0. */
 int ty_ps_save(struct ty_ps *ps, struct ty_error *error);
 
 /* Adds `add` to a counter that all workers share, and stores the new value in *ret. Snapshots
- * include the counters. */
+ * include the counters. If the call fails, its `add` is not lost: the next call for the counter
+ * adds it too. To try again, call with `add` 0. */
 enum ty_ps_counter { TY_PS_COUNTER_STEP, TY_PS_COUNTER_DONE };
 int ty_ps_count(struct ty_ps *ps, enum ty_ps_counter counter, uint64_t add, uint64_t *ret,
                 struct ty_error *error);

@@ -1,7 +1,7 @@
 /* All-reduce in shared memory: each member sums its chunk of the data over all members, in the
  * order of ranks, and writes the sum where all members read it. Data inside of a shared memory
- * (shared_memory.h) is summed in place and never copied. Other data passes through the slots of the
- * members in pieces; one piece is copied while another is summed. */
+ * (shared_memory.h) is summed in place without a copy, unless it is small. Other data passes
+ * through the slots of the members in pieces; one piece is copied while another is summed. */
 #include "comm/collective/collective.h"
 #include "comm/transport/reduce.h"
 
@@ -10,7 +10,8 @@
 enum {
     CHUNK_ALIGN = 16, /* in floats: no two members write to the same cache line */
     PIECE = TRANSPORT_SLOT_SIZE / (int)sizeof(float), /* floats */
-    /* In floats. Every member sums the whole of smaller data, which saves one barrier. */
+    /* In floats. Data up to this size is copied into the slots, and every member sums all of it,
+     * which saves one barrier. */
     SMALL = 4 * 1024 / (int)sizeof(float),
 };
 

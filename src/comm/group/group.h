@@ -50,7 +50,7 @@ struct comm_options {
     bool encrypt;           /* TLS on all connections; needs a secret; the same for all members */
     int channels;           /* data connections per neighbour in the ring; 0 means 1 */
     enum comm_transport transport; /* the same for all members */
-    enum comm_wire wire;           /* format of floats between machines; the same for all members */
+    enum comm_wire wire;           /* format of large sums over TCP; the same for all members */
     const char *pretended_host;    /* for tests: splits one machine into several hosts */
     int64_t join_timeout_ms;       /* limit for forming the group; 0: 5 minutes */
     int64_t timeout_ms;            /* how long a call waits for a member; 0: 5 minutes */

@@ -156,7 +156,7 @@ static int membership_find_latest(const struct membership *membership)
 }
 
 /* Whether an absent task may be training elsewhere, according to the views of the present tasks.
- * Sets *ret_unknown to true if one of these views does not know its presence yet. If
+ * Sets *ret_unknown to true if the presence of the task is unknown in one of these views. If
  * `only_trained`, only the views of tasks with training state count: a new task may wait for a task
  * that never comes, and must not block the others. */
 static bool membership_may_train_elsewhere(const struct membership *membership, int task,

@@ -21,7 +21,8 @@ struct pending_peer {
     char from[SOCKET_ADDRESS_TEXT_MAX]; /* address of the peer */
     /* deadline of the current part of the handshake (monotonic, ms) */
     int64_t ends;
-    /* rendezvous has accepted or rejected this peer after its authentication */
+    /* Rendezvous has accepted or rejected this peer after its authentication or, on rank 0 in the
+     * master form, has recorded its address. */
     bool admitted;
     bool securing; /* the TLS handshake has begun */
 };
@@ -42,8 +43,9 @@ int peer_listener_open(struct peer_listener *peer_listener, const struct ty_task
 /* Closes the socket and all pending peers. Safe on zeroed memory with fd -1. */
 void peer_listener_close(struct peer_listener *peer_listener);
 
-/* Whether the listener can accept another connection, in a group of `size` members. If there are
- * too many pending peers, that needs one that is not authenticated and can be dropped. */
+/* Whether the listener can accept another connection, in a group of `size` members. If the number
+ * of pending peers has reached its limit, the listener can accept a connection only if it can drop
+ * a pending peer that is not authenticated. */
 bool peer_listener_has_room(const struct peer_listener *peer_listener, uint32_t size);
 /* Accepts the waiting connections for which there is room. Their handshakes are checked against
  * `identity`, which must outlive them. */

@@ -37,11 +37,13 @@ struct peer_link {
     bool outgoing;
     enum peer_link_state state;
     struct connection connection; /* valid in state PEER_LINK_READY */
-    struct resolve *resolve;      /* valid in state PEER_LINK_RESOLVING; otherwise may be NULL */
+    struct resolve *resolve;      /* valid in state PEER_LINK_RESOLVING; otherwise NULL */
     struct handshake handshake;   /* valid in state PEER_LINK_HANDSHAKE */
     int attempts;                 /* number of attempts that have ended */
-    int failure;      /* errno of the latest failed attempt, or PEER_LINK_NO_…; 0: no failure */
-    int64_t retry_at; /* when the next attempt starts (monotonic, ms) */
+    /* errno of the latest failed attempt (ECONNREFUSED also if one side rejected the other), or
+     * PEER_LINK_NO_…; 0: no failure */
+    int failure;
+    int64_t retry_at;        /* when the next attempt starts (monotonic, ms) */
     int64_t attempt_ends;    /* deadline of the current attempt (monotonic, ms) */
     bool securing;           /* the TLS handshake has begun */
     char reason[REASON_MAX]; /* why the link is not ready, for reports */

@@ -138,8 +138,9 @@ int ps_rows_put(struct ps_client *client, int table, const int64_t *ids, size_t 
                 const float *rows, const float *state, struct err *err);
 
 /* Adds `add` to a counter that all workers share, and stores the new value in *ret. With `add` 0 it
- * only reads the counter. The counters are kept on server 0 and in its snapshots, or in the memory
- * of a client without servers. */
+ * only reads the counter. If the call fails, its `add` is not lost: the next call for the counter
+ * adds it too, so the caller tries again with `add` 0. The counters are kept on server 0 and in its
+ * snapshots, or in the memory of a client without servers. */
 enum ps_counter {
     PS_COUNTER_STEP, /* global steps */
     PS_COUNTER_DONE, /* workers that have reached the end of their training */

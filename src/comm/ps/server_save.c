@@ -76,7 +76,8 @@ static void save_cover_waiting(struct ps_server *server)
     }
 }
 
-/* If the start fails, answers the waiting sessions with the error. */
+/* Starts a snapshot that covers all waiting sessions. If the start fails, reports the error and
+ * answers these sessions at once. */
 static void save_start(struct ps_server *server)
 {
     struct err err = ERR_INIT;

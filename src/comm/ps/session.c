@@ -40,8 +40,8 @@ struct ps_session *ps_session_free(struct ps_session *session)
     return NULL;
 }
 
-/* Sends the final part of an answer that is still being computed. Ignores a failure, because
- * sending the rest of the answer fails again and reports it. */
+/* Sends the finished part of an answer whose rest is still being computed. `ready` is the end of
+ * this part in `out`. Ignores a failure, because sending the rest fails again and reports it. */
 static void session_send_part(void *context, size_t ready)
 {
     struct ps_session *session = context;

@@ -43,8 +43,8 @@ struct ps_session *ps_session_free(struct ps_session *session);
 void ps_session_begin(struct ps_session *session, struct ps_store *store, uint32_t worker);
 
 /* Reads, answers and sends until the connection would block, the state is PS_SESSION_WAITING, or
- * the call has read enough that other sessions should be served first. Must be called after the
- * handshake. Fails if the connection is broken or the worker sends an invalid message. */
+ * the call has read enough that other sessions should be served first. Must not be called before
+ * the handshake is done. Fails if the connection breaks or the worker sends an invalid message. */
 int ps_session_progress(struct ps_session *session, struct err *err);
 
 /* Queues the answer to the request of a session in PS_SESSION_WAITING, and sets the state to

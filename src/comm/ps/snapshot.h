@@ -34,11 +34,12 @@ DEFINE_CLEANUP(ps_snapshot)
 /* Returns the path of the snapshot file. */
 const char *ps_snapshot_path(const struct ps_snapshot *snapshot);
 
-/* Restores the newest snapshot into an empty store or, if that is damaged or missing, the previous
- * snapshot. If neither exists, sets *ret_found to false and returns 0. If the newest snapshot is
- * damaged and the previous snapshot is restored, renames the damaged file to ".damaged" and writes
- * a sentence about this to `note`; otherwise `note` is empty. Fails if all existing snapshots are
- * damaged, or if a snapshot cannot be read or belongs to another server, model or version. */
+/* Restores the newest snapshot or, if it is damaged or missing, the previous snapshot. The store
+ * must be empty. If neither exists, sets *ret_found to false and returns 0. If the newest snapshot
+ * is damaged and the previous snapshot is restored, renames the damaged file to ".damaged" and
+ * writes a sentence about this to `note`; otherwise `note` is empty. Fails if all existing
+ * snapshots are damaged, or if a snapshot cannot be read or belongs to another server, model or
+ * version. */
 enum { PS_SNAPSHOT_NOTE_MAX = ERR_MESSAGE_MAX + 64 };
 int ps_snapshot_restore(struct ps_snapshot *snapshot, struct ps_store *store, bool *ret_found,
                         struct ps_snapshot_info *ret_info, char note[PS_SNAPSHOT_NOTE_MAX],

@@ -39,7 +39,9 @@ enum ps_frame_type {
     /* table: the counter; first: the total of the worker process; answer: first: the value of the
      * counter. */
     PS_FRAME_COUNT,
-    PS_FRAME_SAVE,   /* asks for a snapshot; answered when all changes are on disk */
+    /* Asks for a snapshot. Answered when all changes are on disk, or at once if the server writes
+     * no snapshots. */
+    PS_FRAME_SAVE,
     PS_FRAME_FINISH, /* the worker has finished; answered when the attempt to save this has ended */
     PS_FRAME_DONE,   /* answer: the request was carried out */
     PS_FRAME_REFUSED, /* answer: the request has failed; count: an enum err_code; body: the reason

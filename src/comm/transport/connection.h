@@ -15,9 +15,9 @@ struct connection {
 
 #define CONNECTION_NONE ((struct connection){.fd = -1})
 
-/* Like socket_recv() and socket_send(), and -EBADMSG if TLS failed (tls_stream_recv()). After
- * -EAGAIN the caller must send the same bytes again, optionally followed by more: some of them may
- * already be encrypted. */
+/* Like socket_recv() and socket_send(), but also return -EBADMSG if TLS failed (tls_stream_recv()).
+ * If connection_send() returns -EAGAIN, the caller must later send the same bytes again, optionally
+ * followed by more: some of them may already be encrypted. */
 static inline ssize_t connection_recv(struct connection *connection, void *data, size_t size)
 {
     return connection->tls ? tls_stream_recv(connection->tls, data, size)

@@ -103,7 +103,7 @@ static int control_give_up(struct control *control, struct err *err)
 }
 
 /* Breaks the group because options.stop is set and a member is late: this process must end soon,
- * but the call may not. */
+ * but the call may take much longer. */
 static int control_obey_stop(struct control *control, struct err *err)
 {
     _cleanup_buf_ struct buf missing;

@@ -54,7 +54,7 @@ struct handshake {
      * HANDSHAKE_READ_HELLO. */
     struct wire_hello hello;
     uint8_t hello_bytes[WIRE_HELLO_SIZE];
-    struct wire_welcome welcome; /* the welcome of the acceptor; valid after it */
+    struct wire_welcome welcome; /* the welcome; valid after it was made or received */
     enum wire_verdict verdict;   /* WIRE_ACCEPTED until one side rejects the other */
     bool refused;                /* the peer has rejected this task; `verdict` is the reason */
     /* connector: identity->size entries. In the master form, the addresses of all members arrive

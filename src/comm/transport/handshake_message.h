@@ -13,8 +13,8 @@ bool handshake_message_awaited(enum handshake_state state);
 int handshake_message_handle(struct handshake *handshake, const uint8_t *bytes, size_t size,
                              struct err *err);
 
-/* Acceptor: answers the hello in handshake->hello with a welcome or a rejection. A rejection is
- * sent at once, and fails with ERR_FORBIDDEN. */
+/* Acceptor: answers the hello in handshake->hello with a welcome or a rejection. If it rejects the
+ * peer, it sends the rejection at once and fails with ERR_FORBIDDEN. */
 int handshake_message_answer_hello(struct handshake *handshake, struct err *err);
 
 /* Called when both sides have authenticated and accepted each other. Starts TLS if the connection

@@ -18,8 +18,9 @@ struct resolve *resolve_new(const char *host, int port);
 struct resolve *resolve_free(struct resolve *resolve);
 DEFINE_CLEANUP(resolve)
 
-/* Returns a descriptor that becomes readable when the lookup is done, or -1 if the lookup could not
- * be started and is done already. The caller must not close it. */
+/* Returns a descriptor that becomes readable when the lookup is done. The descriptor may be -1, or
+ * never become readable, if the lookup was done when resolve_new() returned: the caller must check
+ * resolve_done() before it waits. The caller must not close the descriptor. */
 int resolve_fd(const struct resolve *resolve);
 bool resolve_done(const struct resolve *resolve);
 

@@ -24,7 +24,7 @@ enum transport_kind {
 enum {
     TRANSPORT_HOST_MAX = 128,         /* largest number of members of one host that share memory */
     TRANSPORT_SLOT_SIZE = 256 * 1024, /* bytes; small enough for the cache of a core */
-    TRANSPORT_SHARED_MAX = 8,         /* largest number of transport_share() calls per group */
+    TRANSPORT_SHARED_MAX = 8,         /* largest number of shared memories per group */
 };
 
 struct transport_config {
