@@ -26,7 +26,7 @@ struct workflow_controller {
     struct workqueue *queue;
     struct workflow_cache cache;
     struct kube_informer *workflows, *pods;
-    struct list_head passes; /* struct kube_pass: running passes; each is part of a workflow_run */
+    struct list_head passes; /* struct workflow_plan_run.pass: the running passes */
     size_t calls_max;
     bool make_accounts;
     char *step_image;
@@ -104,7 +104,7 @@ static void on_pass_done(void *context, struct kube_pass *pass)
     struct workflow_entry *entry = run->entry;
 
     if (!pass->failed) {
-        /* Results of the actions of this pass: the next pass handles them. */
+        /* The actions of this pass have added results, which the next pass handles. */
         bool has_new_results = entry->results.count > run->result_count;
 
         workflow_entry_drop(entry, run->result_count, run->gone_count);

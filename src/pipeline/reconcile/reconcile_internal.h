@@ -47,7 +47,7 @@ struct workflow_call {
     const struct json *arguments; /* the arguments in the manifest; expanded in `scope` */
     struct workflow_scope *scope; /* the caller's scope */
     const struct json *boundary;  /* the caller's node, or NULL */
-    const struct json *inputs;    /* the inputs of an earlier attempt; else NULL */
+    const struct json *inputs;    /* in a retry: the inputs of all attempts; else NULL */
     int attempt;                  /* the number of the attempt in a retry; -1: not inside a retry */
 };
 

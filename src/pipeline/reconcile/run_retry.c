@@ -9,10 +9,10 @@ enum { ATTEMPTS_MAX = 1000, FACTOR_DEFAULT = 1 };
 
 /* The template's retryStrategy. */
 struct strategy {
-    int64_t limit; /* maximum number of attempts after the first attempt; -1: no limit */
+    int64_t limit; /* maximum number of attempts after the first attempt; -1: not set */
     bool on_failed, on_error;
     int64_t wait_ms;       /* the delay before the first retry */
-    int64_t factor;        /* each further delay is so many times longer */
+    int64_t factor;        /* each further delay is the previous delay times this */
     int64_t wait_total_ms; /* no attempt starts later than this after the first; 0: no limit */
 };
 

@@ -6,7 +6,7 @@
 #include "base/json/json.h"
 
 enum {
-    WORKFLOW_REFERENCE_MAX = 512,        /* bytes between the braces */
+    WORKFLOW_REFERENCE_MAX = 512,        /* bytes of a name, with the terminating zero */
     WORKFLOW_TEXT_MAX = 4 * 1024 * 1024, /* bytes of one text after expansion */
 };
 

@@ -35,7 +35,6 @@ enum workflow_template_type {
 /* Returns the template with this name, or NULL. `name` may be NULL. */
 const struct json *workflow_template(const struct json *workflow, const char *name);
 /* Returns the first type whose field the template has, or -1 if it has none of these types. */
-
 int workflow_template_type(const struct json *template_);
 
 /* Returns the value of a parameter or item as text, or NULL if `value` is NULL or null. A value
