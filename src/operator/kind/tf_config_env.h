@@ -5,10 +5,10 @@
 
 #include "operator/kind/training_job.h"
 
-/* Returns TF_CONFIG of one replica in `arena`, byte for byte as Kubeflow's operator writes it. Only
- * shared_address and evaluator_in_cluster of the job change the text. Returns NULL for a job with
- * one replica, which gets no TF_CONFIG. `cluster_domain`, such as "cluster.local", is appended to
- * host names; it may be NULL. */
+/* Returns TF_CONFIG of one replica in `arena`, byte for byte as Kubeflow's operator writes it,
+ * unless the job has a shared_address, assigned ports, or evaluator_in_cluster set to false.
+ * Returns NULL for a job with one replica, which gets no TF_CONFIG. `cluster_domain`, such as
+ * "cluster.local", is appended to host names; it may be NULL. */
 char *training_tf_config(struct arena *arena, const struct training_job *job,
                          enum training_replica_type type, int index, const char *cluster_domain);
 

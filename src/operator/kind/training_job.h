@@ -24,7 +24,7 @@ enum training_clean_policy { TRAINING_CLEAN_NONE, TRAINING_CLEAN_RUNNING, TRAINI
 
 /* Defines which workers must succeed, so that a job without a chief succeeds. */
 enum training_success {
-    TRAINING_SUCCESS_WORKER_0, /* worker 0 alone, or all workers together */
+    TRAINING_SUCCESS_WORKER_0, /* worker 0 ends with exit code 0, or all workers succeed */
     TRAINING_SUCCESS_ALL_WORKERS,
     TRAINING_SUCCESS_ANY_WORKER,
 };
