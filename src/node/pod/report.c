@@ -1,7 +1,7 @@
 /* Sends a pod's status and the confirmation of its deletion to the API; see pod/runner_internal.h.
  * A runner has at most one such request in flight. The answer calls pod_runner_work(), which sends
- * the next one. If the server has refused a status, the runner's timer `retry` calls it after a
- * pause. */
+ * the next one. If the server has refused a request, the runner's timer `retry` calls
+ * pod_runner_work() after a pause. */
 #include "node/pod/runner_internal.h"
 
 #include "node/pod/status.h"

@@ -16,7 +16,8 @@
 #define POD_RUNNER_COMPONENT "kubelet" /* reported as the source of events */
 
 enum runner_state {
-    RUNNER_WAITING,  /* no supervisor runs; one is to be started, now or when `retry` expires */
+    RUNNER_WAITING, /* no supervisor runs; one is to be started, now or when `retry` expires, unless
+                       the pod's node is POD_NODE_AWAY */
     RUNNER_STARTING, /* the pod is being planned, or its supervisor is being started */
     RUNNER_RUNNING,  /* the supervisor runs */
     RUNNER_ENDED,    /* no process of the pod runs, and none is to be started */
@@ -50,7 +51,7 @@ struct pod_runner {
     char refusal_reason[POD_REASON_MAX], refusal_message[POD_MESSAGE_MAX], refusal_container[64];
     struct loop_timer retry; /* calls pod_runner_work() */
     int64_t respawn_ms; /* how long to wait after the supervisor has ended; doubles each time */
-    int64_t stopped_with_ms;  /* the shortest grace period sent to the supervisor, or -1 */
+    int64_t stopped_with_ms;  /* the grace period of the last stop request that was stored, or -1 */
     bool has_stop_failed;     /* the stop request could not be stored; storing is tried again */
     bool was_deletion_told;   /* a stop request has told the supervisor that the pod is deleted */
     struct runner_call *call; /* the write of the status or the deletion in flight, or NULL */

@@ -50,7 +50,8 @@ struct supervisor_link {
 struct supervisor_start {
     struct loop_work work;
     struct supervisor_link *link; /* NULL if the link was freed */
-    _Atomic bool unwanted;        /* the link was freed: no process is created if none was yet */
+    /* The link was freed. If the thread has not created the process yet, it creates none. */
+    _Atomic bool unwanted;
     char *directory, *step_path;
     int pidfd;      /* of the process that starts the supervisor, or -1 */
     struct err err; /* why the process could not be created */

@@ -1,7 +1,7 @@
 /* Sends and receives messages with file descriptors (SCM_RIGHTS) over a Unix socket. The control
- * process, the supervisor of a pod and the first processes of its containers use it. The sockets
- * have the type SOCK_SEQPACKET, so that a message arrives whole or not at all. No function
- * blocks. */
+ * process, the supervisor of a pod, the first processes of its containers and the processes of exec
+ * commands use it. The sockets have the type SOCK_SEQPACKET, so that a message arrives whole or not
+ * at all. No function blocks. */
 #ifndef TRAINYARD_NODE_PROCESS_FD_MESSAGE_H
 #define TRAINYARD_NODE_PROCESS_FD_MESSAGE_H
 

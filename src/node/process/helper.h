@@ -11,8 +11,9 @@
 struct helper_kind {
     const char *mode; /* the mode of trainyard-step */
     const char *lock; /* the name of the lock file in <state>/run */
-    /* The name of the file in <state>/run that is the helper's argument TABLE (step/step.h). If it
-     * is NULL, the helper is started without the arguments HOLDER and TABLE. */
+    /* The name of the file in <state>/run that is the helper's argument TABLE or MOUNT-POINT
+     * (step/step.h). If it is NULL, the helper is started without this argument and without
+     * HOLDER. */
     const char *table;
     const char *what; /* describes the helper in messages */
 };
@@ -30,11 +31,12 @@ struct helper_options {
 };
 
 /* Finds the running helper and sets `*ret_pidfd` to a pidfd of it, which the caller closes. Returns
- * 0, or -ERR_NOT_FOUND if none runs. */
+ * 0, -ERR_NOT_FOUND if none runs, or another negative code. */
 int helper_process_find(const struct helper_kind *kind, const char *state_dir, int *ret_pidfd,
                         struct err *err);
 
-/* Starts the helper and waits a few milliseconds, until it is ready (process/start.h). */
+/* Starts the helper and blocks until it is ready (process/start.h): usually for a few milliseconds,
+ * but for up to 10 s if the egress program creates its link slowly (step/helper/egress.c). */
 int helper_process_start(const struct helper_kind *kind, const struct helper_options *options,
                          struct err *err);
 

@@ -1,7 +1,7 @@
-/* Takes and inspects lock files. A long-running process holds a lock file, so that others can see
- * whether the process runs, and find its pid. The files use record locks instead of flock(),
- * because a forked child does not inherit record locks. F_GETLK returns the pid of the holder, so
- * no pid file is needed that could become stale. */
+/* Takes and inspects lock files. A long-running process holds a lock file, so that other processes
+ * can see whether it runs, and find its pid. The files use record locks instead of flock(), because
+ * a forked child does not inherit record locks. F_GETLK returns the pid of the holder, so no pid
+ * file is needed that could become stale. */
 #ifndef TRAINYARD_NODE_PROCESS_LOCK_H
 #define TRAINYARD_NODE_PROCESS_LOCK_H
 
@@ -11,13 +11,13 @@
 #include <sys/types.h>
 
 /* Takes the lock until this process ends. The caller must not close `*ret_fd`, and must not open
- * the file again, because closing any descriptor of the file releases the lock. Returns 0, or
- * -ERR_EXISTS if another process holds the lock. */
+ * the file again, because closing any descriptor of the file releases the lock. Returns 0,
+ * -ERR_EXISTS if another process holds the lock, or another negative code. */
 int process_lock_take(const char *path, int *ret_fd, struct err *err);
 
 /* Finds the process that holds the lock. Sets `*ret_pidfd` to a pidfd of the process, which the
- * caller closes, and `*ret_pid` to its pid. Returns 0, or -ERR_NOT_FOUND if no other process holds
- * the lock. */
+ * caller closes, and `*ret_pid` to its pid. Returns 0, -ERR_NOT_FOUND if no other process holds the
+ * lock or the file does not exist, or another negative code. */
 int process_lock_holder(const char *path, int *ret_pidfd, pid_t *ret_pid, struct err *err);
 
 /* Waits up to timeout_ms for the process behind a pidfd to end. Returns true if it has ended. */

@@ -1,6 +1,6 @@
-/* Finds the other paths at which a file of the machine is visible, because a directory above the
- * file is mounted a second time (`mount --bind`). The sandbox uses it to mask a path at all places.
- * Parses the text of /proc/self/mountinfo. Pure. */
+/* Finds the other paths at which a file of the machine is visible, because the file or a directory
+ * above it is mounted a second time (`mount --bind`). The sandbox uses it to mask a path at all
+ * places. Parses the text of /proc/self/mountinfo. Pure. */
 #ifndef TRAINYARD_NODE_PROCESS_MOUNT_INFO_H
 #define TRAINYARD_NODE_PROCESS_MOUNT_INFO_H
 
@@ -12,7 +12,7 @@
 void mount_info_aliases(struct arena *arena, const char *mountinfo, const char *path,
                         struct pod_strings *ret);
 
-/* Decodes escapes such as \040 for a space, in place. */
+/* Decodes escapes such as \040 for a space, in place. Returns `text`. */
 char *mount_info_unescape(char *text);
 
 #endif

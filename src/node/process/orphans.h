@@ -1,7 +1,7 @@
 /* Finds and kills the processes of pods without namespaces (docs/design/plain.md), as descendants
  * of the caller or by a mark in their environment. Used by the supervisor and the first process of
- * a container, and by the control process if a supervisor was killed. The functions that kill block
- * for up to several seconds. */
+ * a container, and by the control process, to measure usage and to end processes that a supervisor
+ * left. The functions that kill block for up to several seconds. */
 #ifndef TRAINYARD_NODE_PROCESS_ORPHANS_H
 #define TRAINYARD_NODE_PROCESS_ORPHANS_H
 

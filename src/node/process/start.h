@@ -1,6 +1,6 @@
 /* Starts the helpers: modes of trainyard-step that outlive the control process and serve the whole
  * cluster, such as the service proxy. A helper writes "ready" to its output, or the reason why it
- * cannot run. */
+ * cannot run, and then closes its output. */
 #ifndef TRAINYARD_NODE_PROCESS_START_H
 #define TRAINYARD_NODE_PROCESS_START_H
 

@@ -243,7 +243,7 @@ static bool explain_module(const struct advice_case *c)
 /* The first row that explains a line gives the advice. */
 static const struct {
     const char *words;
-    int exit_code; /* 0 matches every exit code except 0 */
+    int exit_code; /* 0 matches every exit code */
     bool (*explain)(const struct advice_case *c);
 } TABLE[] = {
     {"read-only file system", 0, explain_read_only},

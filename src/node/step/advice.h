@@ -1,7 +1,8 @@
 /* Finds advice for a program that failed because of a file that pods do not see or cannot write, or
  * because of a missing program, interpreter or Python module. The last lines of the program's log
  * show the cause, and the advice says what the user can do. The pod's supervisor calls
- * step_advice_tell() once per run that has ended, unless the pod is being ended. */
+ * step_advice_tell() once per run that has ended, unless the program never started or the pod is
+ * being ended. */
 #ifndef TRAINYARD_NODE_STEP_ADVICE_H
 #define TRAINYARD_NODE_STEP_ADVICE_H
 

@@ -10,7 +10,7 @@
 #include "base/err.h"
 
 /* Returns only on failure: -ERR_NOT_FOUND if the program, its interpreter or its dynamic loader is
- * missing, or another negative code. `err->sys` is the errno. */
+ * missing, or another negative code. `err` must not be NULL; `err->sys` is the errno. */
 int step_command_become(const char *const *arguments, struct err *err);
 
 #endif

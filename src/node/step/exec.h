@@ -39,7 +39,8 @@ struct step_exec_end {
 
 struct step_exec {
     pid_t pid;     /* 0 if nothing runs */
-    int report_fd; /* readable when the command has started or cannot start; -1 after that */
+    int report_fd; /* readable when the command has started or cannot start; -1 after
+                      step_exec_has_started() has returned 1 */
     int output_fd; /* the pipe with the captured output; -1 if nothing is captured or the output has
                       ended */
     int terminal_fd; /* the terminal's master after the start; else -1. The caller may take it with

@@ -98,8 +98,9 @@ int step_privilege_bound(const struct pod_spec *spec, const struct pod_container
 void step_signals_default(void);
 
 /* Gives the calling process, which leads a session, a new terminal as its stdin, stdout and stderr,
- * and sets TERM. The caller must run as the container's user in the sandbox, so that the user owns
- * the terminal and the terminal's name is valid there. The caller closes `*ret_master`. */
+ * and sets TERM if it is not set. The caller must run as the container's user in the sandbox, so
+ * that the user owns the terminal and the terminal's name is valid there. The caller closes
+ * `*ret_master`. */
 int step_terminal_take(int *ret_master, struct err *err);
 
 /* Installs the seccomp filter that refuses system calls that no container needs, for this process

@@ -53,7 +53,8 @@ bool supervisor_is_stopping(const struct supervisor *supervisor);
 bool supervisor_is_pausing(const struct supervisor *supervisor);
 /* Changes the state. Does nothing if the supervisor is in that state already. */
 void supervisor_move(struct supervisor *supervisor, enum supervisor_state state);
-/* Returns when the pod has ended or is paused and its last state is written; closes the server. */
+/* Returns when the pod has ended or is paused, and its last state is written or its object is
+ * deleted. Closes the server before it returns. */
 void supervisor_run(struct supervisor *supervisor);
 /* Reads the container's output and the reports of its first process. */
 void supervisor_read_container(struct supervisor *supervisor, size_t index);

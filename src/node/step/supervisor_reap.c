@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 
 /* In a pod without namespaces, kills all remaining processes of a container that has ended, but not
- * the supervisor's children for other containers. With namespaces the kernel or step_share_sweep()
- * has done it. */
+ * the supervisor's children for other containers. With namespaces the kernel has killed them, or
+ * container_run_reaped() will. */
 static void reap_leftovers(const struct supervisor *s, size_t ended)
 {
     pid_t others[POD_CONTAINERS_MAX * (1 + LIFE_CHILDREN_MAX) + STEP_CALLS_MAX];

@@ -87,8 +87,9 @@ struct record_table {
 void record_rows_write(const struct record_table *table, const void *object, struct buf *buf);
 
 /* Reads one record into the object. Returns 0; 1 if the table has no such key or `object` is NULL;
- * or a negative code if the value is not what the row allows. The arena is for RECORD_STRINGS and
- * RECORD_CUSTOM; it may be NULL for tables without them. */
+ * or a negative code if the value is not what the row allows. The arena is for rows of the type
+ * RECORD_STRINGS, and for functions of RECORD_CUSTOM rows that allocate. It may be NULL for tables
+ * without such rows. */
 int record_rows_read(const struct record_table *table, struct arena *arena, void *object,
                      const char *key, const char *value, struct err *err);
 

@@ -54,12 +54,13 @@ struct pod_container {
     int64_t user, group;   /* -1 means root of the sandbox */
     uint64_t capabilities; /* one bit per capability; see plan/capabilities.h */
     bool unconfined;       /* no seccomp filter */
-    bool read_only;        /* the container's root, /tmp and /run are read-only */
+    bool read_only;        /* the container's root, /tmp, /var/tmp and /run are read-only */
     /* If the container fails without a termination message, the end of its log becomes the
      * message. */
     bool message_from_log;
     const char *root; /* the directory that becomes its root; NULL means the machine's root */
-    /* The directory for the files that the container writes to its root during one run; or NULL. */
+    /* The directory for the files that the container writes during one run to its root or, if the
+     * pod is `plain`, to its working directory; or NULL. */
     const char *layer;
     const char *image_id; /* shown in its status, or NULL */
     int64_t stop_signal;  /* sent in place of SIGTERM; 0 means SIGTERM */

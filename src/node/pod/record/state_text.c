@@ -131,8 +131,8 @@ void pod_state_write(const struct pod_state *state, struct buf *buf)
 
 /* ---- Reading ---- */
 
-/* The objects that the next records belong to. A pointer is NULL before the first part of its
- * kind. */
+/* The objects that the next records belong to. A pointer is NULL before the first part of its kind.
+ * `end` becomes NULL again when the part of another container begins. */
 struct state_reader {
     struct pod_state *state;
     struct pod_event *event;

@@ -24,12 +24,12 @@ struct pod_stop {
 int pod_stop_store(const char *directory, const struct pod_stop *stop, struct err *err);
 /* Reads the stop request. If its file cannot be read, the grace period, the reason and the message
  * in `ret` stay as they are. Sets `pause` and `deleted` from the mark files. If the reason is empty
- * and an eviction is marked, sets it to "Evicted". */
+ * and an eviction is marked, sets the reason to "Evicted" and also sets the message. */
 void pod_stop_load(const char *directory, struct pod_stop *ret);
 /* Removes the mark file of a pause. The supervisor calls it when the pod runs again. */
 void pod_pause_clear(const char *directory);
 /* Sends SIGTERM to the supervisor, which then reads the stop request. The signal has the si_code
- * SI_QUEUE. By that the supervisor can distinguish it from the SIGTERM that init sends to every
+ * SI_QUEUE, so that the supervisor can distinguish it from the SIGTERM that init sends to every
  * process when the machine goes down. */
 void pod_stop_tell(int supervisor_pidfd);
 /* Returns whether a SIGTERM with this si_code comes from pod_stop_tell(). */

@@ -16,7 +16,7 @@ struct step_verdict {
     char message[POD_MESSAGE_MAX];
 };
 
-/* The parameters of a check. What they point to must live as long as the check. */
+/* The parameters of a check. Everything that they point to must live as long as the check. */
 struct step_check_options {
     const struct container_run *run;
     const struct pod_handler *handler;
@@ -67,8 +67,8 @@ void step_check_net(const struct step_check_options *options, int64_t deadline_m
 void step_check_grpc(const struct pod_handler *handler, int64_t deadline_ms, int64_t timeout_ms,
                      struct step_verdict *ret);
 
-/* Connects to the host by TCP. Returns a socket, which the caller closes, or -1 with an error
- * message in `message`, which has room for `size` bytes. A host name is looked up with
+/* Connects to the host by TCP. Returns a non-blocking socket, which the caller closes, or -1 with
+ * an error message in `message`, which has room for `size` bytes. A host name is looked up with
  * `resolv_conf`; see step/probe/lookup.h. */
 int step_dial(const char *resolv_conf, const char *host, int port, int64_t deadline_ms,
               char *message, size_t size);

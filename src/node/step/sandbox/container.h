@@ -33,9 +33,10 @@ struct container_run {
     int64_t exec_cpu_ns; /* CPU time of this run's exec commands, probes and hooks that have exited;
                             0 if control groups count it */
     bool is_up;          /* the program has started in this run */
-    bool got_sigterm;    /* the previous run got SIGTERM before its program ended */
+    bool got_sigterm;    /* the last run that ended got SIGTERM before its program ended */
     bool has_report;
-    struct step_report report; /* the newest report, if has_report */
+    /* If has_report: the newest report except STEP_TERMINAL and STEP_MARK. */
+    struct step_report report;
 };
 
 void container_run_init(struct container_run *run, const char *directory,

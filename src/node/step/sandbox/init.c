@@ -224,7 +224,7 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    umask(0); /* so that files get exactly the modes given below */
+    umask(0); /* so that new files get exactly the modes that the code passes */
     setsid();
     if (keep_descriptors(descriptors) < 0)
         _exit(1);

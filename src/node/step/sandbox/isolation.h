@@ -15,8 +15,8 @@ int step_isolation_enter(const struct pod_spec *spec, const char *directory, str
 /* Like fork(): the child becomes the first process of a container. If the containers share a PID
  * namespace, step_share_fork() is used instead. */
 pid_t step_isolation_fork(const struct pod_spec *spec);
-/* Called in the child of step_isolation_fork(). Builds the container's view of the machine, and
- * drops the rights that the container must not have. */
+/* Called in the child of step_isolation_fork() or step_share_fork(). Builds the container's view of
+ * the machine, and drops the rights that the container must not have. */
 int step_isolation_build(const struct pod_spec *spec, const struct pod_container *container,
                          const char *mount_point, struct err *err);
 /* Returns the signal that the first process gets when its supervisor dies. If it is not SIGKILL,

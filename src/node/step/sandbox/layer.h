@@ -11,8 +11,8 @@
 int step_layer_make(const struct pod_container *container, struct err *err);
 
 /* Mounts an overlay over the directory behind the descriptor `lower`. Files that the container
- * writes go to its layer, which must be empty. Returns 0, or -1 if the kernel or the file system of
- * the layer does not support the overlay. */
+ * writes go to its layer, which must be empty. Returns 0, or -1 if the overlay cannot be mounted,
+ * for example because the kernel or the file system of the layer does not support it. */
 int step_layer_mount(const struct pod_spec *spec, const struct pod_container *container, int lower,
                      const char *mount_point);
 

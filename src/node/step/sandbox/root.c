@@ -227,8 +227,8 @@ static int mount_scratch(bool read_only, struct mount_layers *layers, struct err
     return mkdir("/run/lock", 01777) < 0 ? err_set_errno(err, errno, "cannot make '/run/lock'") : 0;
 }
 
-/* What must be read from the machine's file systems before the root changes: the paths that must be
- * masked, without links, and clones of the container's volumes. */
+/* Data that must be read from the machine's file systems before the root changes: the paths that
+ * must be masked, without links, and clones of the container's volumes. */
 struct root_view {
     struct pod_strings masks;
     int *trees;   /* detached clones, one per mount of the container */

@@ -107,7 +107,7 @@ pid_t step_share_fork(struct step_share *share, const char *mount_point, struct 
     return pid;
 }
 
-/* ---- what a container leaves behind ---------------------------------------------------------- */
+/* ---- the remaining processes of a container -------------------------------------------------- */
 
 int step_share_mark(void)
 {
