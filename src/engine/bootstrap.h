@@ -10,7 +10,7 @@
 #include "engine/kinds/registry.h"
 #include "store/store.h"
 
-/* What the functions below need. */
+/* The inputs of the functions below. */
 struct bootstrap {
     struct store *store;
     int64_t now_ms;     /* wall time; the creationTimestamp of new objects */

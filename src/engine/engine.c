@@ -170,9 +170,9 @@ void engine_set_pod_backend(struct engine *engine, const struct engine_pod_backe
     engine->backend = backend ? *backend : (struct engine_pod_backend){0};
 }
 
-/* Returns the user of a request, after impersonation. If the path is not a resource, also checks
- * that the roles allow the request. Returns NULL with the reason in `err` if the request is
- * rejected. */
+/* Returns the user of a request, after impersonation. If the path needs a token and is not a
+ * resource, also checks that the roles allow the request. Returns NULL with the reason in `err` if
+ * the request is rejected. */
 static const struct identity *engine_identify_sender(struct engine *engine,
                                                      struct http_exchange *exchange,
                                                      const struct http_request *request,

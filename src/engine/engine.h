@@ -24,7 +24,7 @@ struct engine_pod_logs {
     bool timestamps;     /* begin each line with its time */
     int64_t tail_lines;  /* show only this many lines at the end; -1: all */
     int64_t since_ms;    /* show only lines written since this wall time; 0: all */
-    int64_t limit_bytes; /* end the response after this many bytes; -1: no limit */
+    int64_t limit_bytes; /* end the response after this many bytes; 0 or -1: no limit */
 };
 
 struct stream;
@@ -86,21 +86,22 @@ struct engine_pod_backend {
     void (*logs)(void *context, struct http_exchange *exchange, const struct json *pod,
                  const struct engine_pod_logs *options);
     /* Connects to a port of the pod: first on localhost in the pod's network, and if this fails, at
-     * the pod's address. Returns at once. `done` is called once, on the loop thread, but never
-     * during this call. The returned handle is invalid after `done`. */
+     * the pod's address. For a pod in the machine's network, tries only localhost. Returns at once.
+     * `done` is called once, on the loop thread, but never during this call. The returned handle is
+     * invalid after `done`. */
     void *(*connect)(void *context, const struct json *pod, int port, engine_connect_done *done,
                      void *done_context);
     void (*connect_cancel)(void *connect); /* frees the handle; `done` is not called after this */
     /* Measures the usage of all pods. `done` is called once, on the loop thread, but never during
      * this call. The returned handle is invalid after `done`. */
     void *(*usage)(void *context, engine_usage_done *done, void *done_context);
-    void (*usage_cancel)(void *usage);
+    void (*usage_cancel)(void *usage); /* frees the handle; `done` is not called after this */
     /* Runs the command or attaches. The returned handle is invalid after `ended`. */
     void *(*run)(void *context, const struct json *pod, const struct engine_pod_command *command,
                  const struct engine_pod_command_handler *handler, void *handler_context);
     void (*run_resize)(void *run, int columns, int rows); /* resizes the terminal */
-    /* Called when the client is gone. Ends the command of an exec. An attached container continues
-     * to run. No callback runs after this. */
+    /* Called when the client is gone, unless `ended` was called. Frees the handle and ends the
+     * command of an exec. An attached container continues to run. No callback runs after this. */
     void (*run_close)(void *run);
     /* Called for each output stream when the command has ended. The stream delivers the output that
      * is left and then ends, even if another process keeps its pipe open. */
@@ -133,13 +134,13 @@ struct engine_options {
 };
 
 /* Queues the writes of the objects that every cluster has (bootstrap.h), and serves the custom
- * resources in the store. Copies the strings in `options`. `loop` and `store` must outlive the
- * engine. Returns -ERR_USAGE if `options` has no token, or another error if the store refuses a
- * write. */
+ * resources in the store. Copies the strings in `options`. `loop` must outlive the engine. `store`
+ * must be open while the engine handles requests. Returns -ERR_USAGE if `options` has no token, or
+ * another error if the store refuses a write. */
 int engine_new(struct loop *loop, struct store *store, const struct engine_options *options,
                struct engine **ret, struct err *err);
 /* Ends the requests in the list of open calls, such as watches (api/open_calls.h). No write may be
- * pending in the store. NULL-safe. Returns NULL. */
+ * pending in the store. The store may be closed already. NULL-safe. Returns NULL. */
 struct engine *engine_free(struct engine *engine);
 
 /* Copies `backend`. NULL: no backend. */

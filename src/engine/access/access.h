@@ -1,7 +1,8 @@
 /* Authorization: evaluates Role, ClusterRole and their bindings as Kubernetes does. Pure: the input
  * is an identity, a question and the stored roles and bindings; the output is an answer with a
  * reason. A rule can only allow. A request that no rule allows is denied, unless the user is in
- * system:masters. engine/api/access.c and impersonation.c call these functions. */
+ * system:masters. engine/api/access.c, engine/api/review.c and impersonation.c call these
+ * functions. */
 #ifndef TRAINYARD_ENGINE_ACCESS_ACCESS_H
 #define TRAINYARD_ENGINE_ACCESS_ACCESS_H
 

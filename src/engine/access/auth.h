@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/* What authentication needs. */
+/* The inputs of auth_identify(). */
 struct auth {
     const char *token;                  /* the administrator's token */
     const struct engine_signer *signer; /* verifies the signatures of service account tokens */

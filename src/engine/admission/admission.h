@@ -41,7 +41,8 @@ int admission_limit_claim(struct api_call *call, const struct json *claim, struc
 
 /* ---- quota_write.c: the ResourceQuotas of the namespace */
 
-/* The `admit` hook of ResourceQuotas: counts the usage if the limits of the quota have changed. */
+/* The `admit` hook of ResourceQuotas. If the limits of the quota have changed, sets the status to
+ * the counted usage, or removes the status while a write of any object is pending. */
 int admission_admit_quota(struct api_call *call, struct json *quota, const struct json *old,
                           struct err *err);
 /* The `status` hook of ResourceQuotas: replaces the status that a client writes by the usage that

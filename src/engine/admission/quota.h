@@ -23,8 +23,8 @@ bool quota_limits_kind(const struct json *quota, const struct kube_resource *id)
 struct json *quota_growth(struct arena *arena, const struct json *quota, const struct json *usage,
                           const struct json *before);
 
-/* Returns an error message if a container of the pod lacks a request or limit that the quota
- * limits: "must specify limits.cpu for: main". Returns NULL if no container lacks one. */
+/* Returns an error message if a container of the pod lacks a request or limit of cpu or memory that
+ * the quota limits: "must specify limits.cpu for: main". Returns NULL if no container lacks one. */
 const char *quota_missing_fields(struct arena *arena, const struct json *quota,
                                  const struct json *pod);
 

@@ -87,7 +87,8 @@ void api_convert_in(struct api_call *call, struct arena *arena, struct json *obj
 /* Sets the apiVersion of an object to the client's version. Changes no other field. Does nothing if
  * the object is not of the route's kind, such as a Status. */
 void api_convert_out(const struct api_call *call, struct arena *arena, struct json *object);
-/* Returns whether api_convert_out() would change these stored bytes. */
+/* Returns false only if api_convert_out() would not change these stored bytes. May return true
+ * without need. */
 bool api_needs_conversion(const struct api_call *call, const char *data, size_t size);
 /* Appends the JSON of a stored object, in the client's version, to `buf`. `scratch` gets temporary
  * data. */

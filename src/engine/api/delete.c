@@ -88,9 +88,10 @@ struct target {
     bool is_placeholder;
 };
 
-/* Returns the target for a stored object that cannot be read. Gives `placeholder`, an object with
- * its name, the stored resourceVersion and a new uid, so a precondition on the uid fails. Gives a
- * namespace its finalizer again, because the objects in the namespace must be deleted first. */
+/* Returns the target for a stored object that cannot be read. `placeholder` is an object with the
+ * name of the stored object. Sets its resourceVersion to the stored revision and its uid to a new
+ * uid, so a precondition on the uid fails. Gives a namespace its finalizer again, because the
+ * objects in the namespace must be deleted first. */
 static struct target placeholder_target(struct api_call *call, struct json *placeholder,
                                         int64_t revision)
 {

@@ -7,7 +7,7 @@
 #include "base/json/json.h"
 #include "engine/kinds/registry.h"
 
-/* What the garbage collector does with the dependents: the objects that the object owns. */
+/* How the garbage collector handles the dependents: the objects that the object owns. */
 enum deletion_propagation {
     /* Orphan or foreground, if the object has the finalizer "orphan" or "foregroundDeletion";
      * otherwise background. */

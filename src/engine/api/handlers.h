@@ -47,7 +47,8 @@ int api_check_path(struct engine *engine, struct arena *arena, const struct iden
 int api_admit_role(struct api_call *call, struct json *role, const struct json *old,
                    struct err *err);
 /* The `admit` hook of bindings: returns -ERR_FORBIDDEN if the binding grants a role with
- * permissions that the writer of the binding does not have. */
+ * permissions that the writer of the binding does not have, or -ERR_NOT_FOUND if the hook must
+ * check a role that does not exist. */
 int api_admit_binding(struct api_call *call, struct json *binding, const struct json *old,
                       struct err *err);
 /* The `admit` hook of CustomResourceDefinitions: sets the status of a definition, and warns the

@@ -129,9 +129,9 @@ static void on_large_abandoned(struct open_call *link)
     large->is_abandoned = true;
 }
 
-/* Returns whether a pool thread may prepare the request. Not if the kind has a hook `assign` or
- * `admit`: these hooks use the engine and may change the object, so a pool thread cannot encode the
- * object before they have run. */
+/* Returns whether a pool thread may prepare the request: the body is large, and the kind has no
+ * hook `assign` or `admit`. These hooks use the engine and may change the object, so a pool thread
+ * cannot encode the object before they have run. */
 static bool is_for_pool(const struct api_call *call)
 {
     const struct registry_hooks *hooks = api_hooks(call);

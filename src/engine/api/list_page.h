@@ -23,9 +23,8 @@ struct list_page {
 
 enum { LIST_PAGE_TOKEN_MAX = 4096 }; /* characters */
 
-/* Parses the query parameters `limit` and `continue` (NULL or "": missing); `token` is the latter.
- * Returns -ERR_BAD_REQUEST if `limit` is not a number or `token` was not made by
- * list_page_token(). */
+/* Parses the query parameters: `limit`, and `continue` as `token` (NULL or "": missing). Returns
+ * -ERR_BAD_REQUEST if `limit` is not a number or `token` was not made by list_page_token(). */
 int list_page_parse(struct arena *arena, const char *limit, const char *token,
                     struct list_page *ret, struct err *err);
 

@@ -1,7 +1,9 @@
 /* The list of requests that last longer than one turn of the loop and use the engine meanwhile:
  * watches, waiting logs, exec, port forwarding, proxies, long lists, large bodies. engine.c ends
  * all of them when the engine is freed, and those of one resource when the resource is no longer
- * served. A write that waits for the disk is not in the list, because the store ends it. */
+ * served. A write that waits for the disk is not in the list, because the store ends it. A log that
+ * is being sent and a request for metrics are not in the list, because the nodes' backend ends
+ * them. */
 #ifndef TRAINYARD_ENGINE_API_OPEN_CALLS_H
 #define TRAINYARD_ENGINE_API_OPEN_CALLS_H
 

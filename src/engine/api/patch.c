@@ -1,6 +1,7 @@
 /* Handles PATCH: patches the newest version of an object, pending writes included, and stores the
  * result like an update. No other request can change the object between the read and the write. So
- * a patch fails because of another client's write only if the patch sets a resourceVersion. */
+ * a patch fails because of another client's write only if the patch itself checks the old object,
+ * for example by a resourceVersion or by the operation "test" of a JSON patch. */
 #include "kube/patch/patch.h"
 #include "base/str.h"
 #include "engine/api/handlers.h"

@@ -85,8 +85,8 @@ static void generate_name(struct api_call *call, struct json *object)
     }
 }
 
-/* Sets the defaults of the schema and then those of the kind's hook, which may depend on the
- * former. */
+/* Sets the defaults of the schema, and then runs the `defaults` hook of the kind, which may depend
+ * on them. */
 static void set_defaults(struct api_call *call, struct json *object)
 {
     const struct kube_kind *resource = call->route.resource;

@@ -20,8 +20,8 @@ static bool inside_namespace(const char *const *rest, size_t count)
     return count >= 3 && str_eq(rest[0], "namespaces");
 }
 
-/* Returns -ERR_NOT_FOUND for an unknown subresource. For a subresource of Kubernetes that this
- * server lacks, returns -ERR_UNSUPPORTED with a message that says what to do instead. */
+/* Returns -ERR_NOT_FOUND for an unknown subresource. For a subresource of Kubernetes in the table
+ * `known`, returns -ERR_UNSUPPORTED with a message that says what to do instead. */
 static int no_subresource(const struct kube_kind *resource, const char *sub, struct err *err)
 {
     static const struct {

@@ -135,9 +135,9 @@ static bool changes_disk_pressure(struct api_call *call, const char *key, const 
     return changes;
 }
 
-/* Returns whether the write may use the disk space that the store reserves for a full disk. It may
- * if the object is being deleted. While the store refuses other writes, it also may if it changes
- * the condition DiskPressure of a node. */
+/* Returns whether the write may use the disk space that the store reserves for a full disk: the
+ * object is being deleted, or the store refuses other writes and this write changes the condition
+ * DiskPressure of a node. */
 static bool uses_reserve(struct api_call *call, const char *key, const struct json *object)
 {
     if (kube_meta_is_deleting(object))

@@ -60,7 +60,7 @@ void definition_check_scale(struct field_errors *errors, const struct kube_scale
  * definition stays established, even if its new names are rejected later. */
 void definition_set_status(struct arena *arena, const struct registry *registry,
                            struct json *definition, int64_t now_ms);
-/* Returns whether the definition has the condition Established: its resource is served. */
+/* Returns whether the condition Established is true. If not, the resource is not served. */
 bool definition_is_established(const struct json *definition);
 
 /* ---- definition_rows.c */

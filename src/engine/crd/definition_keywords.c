@@ -116,8 +116,8 @@ static void check_set_items(struct field_errors *errors, const char *path, const
                         "cannot be nullable when x-kubernetes-list-type is set");
 }
 
-/* Checks a property of the items that is in x-kubernetes-list-map-keys. `required`: it is a
- * required property. */
+/* Checks a property of the items that is in x-kubernetes-list-map-keys. `required`: the items
+ * require the property. */
 static void check_map_key(struct field_errors *errors, const char *path, const struct json *items,
                           const struct json *property, bool required)
 {

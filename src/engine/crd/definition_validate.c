@@ -1,5 +1,5 @@
-/* Sets the defaults of a definition and validates it; see definition.h. The files of the other
- * definition_check_ functions check the schemas. */
+/* Sets the defaults of a definition and validates it; see definition.h. definition_keywords.c,
+ * definition_structure.c and definition_fallbacks.c check the schemas. */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -172,8 +172,8 @@ static void check_column(struct field_errors *errors, const char *path, const st
                       "must be a simple json path starting with .");
 }
 
-/* Checks a path of a Scale. It may contain names but no list indexes, because the server also
- * writes the value of one path. `below` lists the prefixes that the path may have. */
+/* Checks a path of a Scale. The path may contain names but no list indexes, because the server
+ * writes the value at specReplicasPath. `below` lists the prefixes that the path may have. */
 static void check_scale_path(struct field_errors *errors, const char *at, const struct json *path,
                              const char *const *below)
 {

@@ -15,7 +15,7 @@ struct definitions;
 typedef void definitions_retired(void *context, const char *storage);
 
 /* Serves the custom resources of all definitions in the store, and watches the store for changes.
- * `store` and `registry` must outlive *ret. */
+ * `registry` must outlive *ret. `store` may be closed before *ret is freed. */
 int definitions_new(struct store *store, struct registry *registry, definitions_retired *on_retired,
                     void *context, struct definitions **ret, struct err *err);
 /* Stops the watch. The registry keeps its rows. Returns NULL. */

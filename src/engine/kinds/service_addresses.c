@@ -164,7 +164,8 @@ static void assign_address(struct service_addresses *addresses, struct field_err
 struct port_search {
     struct service_addresses *addresses;
     const char *key; /* the store key of the service */
-    /* The node ports that the service requests or was assigned so far. */
+    /* The node ports that the service requests or was assigned so far, and its health check port
+     * before the change. */
     struct service_node_ports given;
     struct service_node_ports had;   /* the node ports that the service had before the change */
     struct service_node_ports taken; /* the node ports of the services in `read` */
@@ -259,8 +260,8 @@ static void share_node_port(struct port_search *search, struct json *port)
         map_put(&search->by_number, text, port);
 }
 
-/* Returns the node port of an earlier port with the same number, or 0. On create, ports with the
- * same number and different protocols share a node port. */
+/* Returns the node port of another port with the same number, or 0. On create, ports with the same
+ * number and different protocols share a node port. */
 static int64_t shared_node_port(struct port_search *search, const struct json *port)
 {
     char text[VALUE_TEXT_MAX];

@@ -13,16 +13,16 @@
 
 struct service_addresses;
 
-/* Makes the index: reads the addresses and ports of all services in the store, which must outlive
- * it. */
+/* Makes the index: reads the addresses and ports of all services in the store. The store must be
+ * open while service_addresses_assign() is called. */
 struct service_addresses *service_addresses_new(struct store *store);
 /* NULL-safe; returns NULL. */
 struct service_addresses *service_addresses_free(struct service_addresses *addresses);
 
-/* Sets the address and the node ports of a new service (`old` is NULL) or a changed service, where
- * the service does not request values itself. Uses the values of `old` if they exist, otherwise
- * free values. Adds an error to `errors` if a requested value is out of range or belongs to another
- * service, or if no value is free. */
+/* Sets the cluster address of a service that is new (`old` is NULL) or was an ExternalName, and the
+ * node ports of a new or changed service, where the service does not request values itself. A port
+ * keeps the node port that it has in `old`. Adds an error to `errors` if a requested value is out
+ * of range or belongs to another service, or if no value is free. */
 void service_addresses_assign(struct service_addresses *addresses, struct field_errors *errors,
                               struct json *service, const struct json *old);
 

@@ -353,7 +353,8 @@ static struct json *write_kind_list(struct openapi_types *types, const struct ku
 struct json *openapi_refer_list(struct openapi_types *types, const struct kube_kind *resource)
 {
     const char *name = arena_printf(types->arena, "%sList", name_of_kind(types->arena, resource));
-    /* List types have no table, so `resource` marks the list type as defined. */
+    /* A list type has no struct schema_object of its own, so `resource` marks the list type as
+     * defined. */
     if (mark_defined(types, resource))
         json_set(types->arena, types->definitions, name, write_kind_list(types, resource));
     return make_reference(types, name);

@@ -1,6 +1,6 @@
-/* Keeps the encoded events that watches have not sent yet, and limits their memory. An event is
- * encoded once per key (struct watch_event_key). All watches that need the same bytes share the
- * event. The event is freed when the last of these watches has sent it.
+/* Keeps the encoded events that watches have not sent yet, and limits their memory. While an event
+ * is kept, all watches that need the same bytes (struct watch_event_key) share the event. The event
+ * is freed when the last of these watches has sent it.
  *
  * A backlog is the queue of events that one watch has not sent yet. When all events together reach
  * their limit, the largest backlog of the user with the most bytes is ended. The client of that

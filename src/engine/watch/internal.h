@@ -34,8 +34,10 @@ struct watcher {
 
 /* Returns a reference to the event of a stored object. If `revision` differs from the revision of
  * the object, the event says that the object stopped matching the selector at `revision`. Uses a
- * kept event with the same key, or else encodes the event. Returns NULL if the object cannot be
- * read. May end watchers, including this one, but frees only other watchers. */
+ * kept event with the same key, or else encodes the event. The object must be readable (stored.h),
+ * because a whole object is copied without a check. Returns NULL if a Table or
+ * PartialObjectMetadata cannot be made of the object. May end watchers, including this one, but
+ * frees only other watchers. */
 struct watch_event *watch_event_of_object(struct watcher *watcher, const char *type,
                                           struct store_object *stored, int64_t revision);
 /* Like watch_event_of_object(), for a change and a watcher with a selector. Returns NULL if the
