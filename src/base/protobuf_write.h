@@ -1,5 +1,6 @@
-/* Writes protobuf fields into a buffer, in the order of the calls. Used for file formats of other
- * projects that are encoded as protobuf: TensorBoard event files and ONNX models. */
+/* Writes protobuf fields into a buffer, in the order of the calls. Used for formats of other
+ * projects that are encoded as protobuf: TensorBoard event files, ONNX models and OpenAPI
+ * documents. */
 #ifndef TRAINYARD_BASE_PROTOBUF_WRITE_H
 #define TRAINYARD_BASE_PROTOBUF_WRITE_H
 

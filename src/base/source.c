@@ -110,7 +110,7 @@ static size_t append_shown(struct buf *buf, const char *at, size_t size, bool ma
 }
 
 /* Appends the line and a '^' below the place. Appends nothing if the line does not exist or is
- * blank. */
+ * blank, or if the column is 0. */
 static void append_excerpt(struct buf *buf, const struct source *source, struct source_place place)
 {
     const char *at;

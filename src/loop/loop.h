@@ -20,6 +20,8 @@ struct loop;
 struct uv_loop_s;
 
 int loop_new(struct loop **ret, struct err *err); /* a loop on libuv */
+/* Waits until `done` of all work has been called; in simulation, drops the work instead. Aborts if
+ * a libuv handle of the caller is neither closed nor closing. NULL-safe; returns NULL. */
 struct loop *loop_free(struct loop *loop);
 
 /* Runs until loop_stop() is called, or until no timer, task, work or active libuv handle is

@@ -20,11 +20,13 @@ enum {
 struct classifier_source;
 
 /* Creates a source. Before it returns, it loads the newest version that is not damaged, on the
- * calling thread. Fails if the directory cannot be read, or if versions exist and all of them are
- * damaged. If no version exists yet, the source waits for the first. `changed` may be NULL. It is
- * called with the version that was loaded, each time after classifier_source_new() has returned,
- * and with `err` for each version that could not be loaded, also during classifier_source_new().
- * The caller frees *ret. */
+ * calling thread. Fails if the directory exists but cannot be read, or if versions exist and all of
+ * them are damaged. If the directory or a version does not exist yet, the source waits for the
+ * first version. The caller frees *ret.
+ *
+ * `changed` may be NULL. It is called with `err` NULL for each version that is loaded after
+ * classifier_source_new() has returned. It is called with `err` set for each version that cannot be
+ * loaded, also during classifier_source_new(), and for each poll that cannot read the directory. */
 typedef void classifier_source_changed(void *context, int64_t version, const struct err *err);
 int classifier_source_new(struct loop *loop, const char *directory,
                           classifier_source_changed *changed, void *context,

@@ -14,7 +14,7 @@ bool report_page_exists(const char *path);
 
 /* Responds with the report, or with an error. Reads the file on the loop's pool, so the response
  * may be sent after this function has returned. `path` may be NULL; otherwise it must stay valid
- * until the response is sent. */
+ * until the file is read, even if the client disconnects first. */
 void report_page_respond(struct loop *loop, const char *path, struct http_exchange *exchange);
 
 #endif

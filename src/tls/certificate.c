@@ -1,6 +1,6 @@
 /* Creates, signs and checks certificates in memory; see tls.h. cli/ uses it to create the
- * certificates of a cluster and to find outdated ones. net/ uses it to check a certificate before
- * it is loaded. Writes no files, and keeps no key after a call. */
+ * certificates of a cluster and to find certificates that lack a name. net/ uses it to check a
+ * certificate before it is loaded. Writes no files, and keeps no key after a call. */
 #include "tls/tls.h"
 
 #include "base/cleanup.h"

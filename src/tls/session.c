@@ -22,7 +22,7 @@ struct tls_server {
 struct tls_session {
     SSL *ssl;
     BIO *in, *out; /* owned by ssl */
-    bool broken;   /* a fatal error occurred: only SSL_free() may be called */
+    bool broken;   /* a fatal error occurred: no more data may be read or written with `ssl` */
 };
 
 static int select_protocol(SSL *ssl, const unsigned char **ret, unsigned char *ret_size,

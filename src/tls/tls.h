@@ -36,9 +36,9 @@ int tls_make_ca(const char *common_name, int days, struct tls_pair *ret, struct 
 int tls_make_cert(const struct tls_pair *ca, const char *common_name, const char *const *hosts,
                   int days, struct tls_pair *ret, struct err *err);
 
-/* Sets *ret to true if the certificate is valid for all of `hosts`, else to false. `hosts` is a
- * NULL-terminated array of DNS names and IP addresses. Fails if the certificate cannot be
- * parsed. */
+/* Sets *ret to true if the certificate names all of `hosts`, else to false. Does not check the
+ * dates of the certificate. `hosts` is a NULL-terminated array of DNS names and IP addresses. Fails
+ * if the certificate cannot be parsed. */
 int tls_cert_names_all(const char *cert_pem, const char *const *hosts, bool *ret, struct err *err);
 
 /* Computes the HMAC-SHA256 of the data. The key must have at most INT_MAX bytes. */

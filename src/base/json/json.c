@@ -1,7 +1,7 @@
 /* JSON trees: constructors, queries and changes; see json.h. json_parse.c parses, json_write.c
  * writes and json_clone.c copies trees. Queries accept NULL because most fields of a Kubernetes
- * object are optional. A change to a value that is not an object or array is a programming error
- * and aborts. */
+ * object are optional. Except in json_remove(), a change to a value that is not an object or array
+ * is a programming error and aborts. */
 #include "base/json/json.h"
 
 #include "base/json/json_list.h"

@@ -242,8 +242,8 @@ static int read_sequence(struct reader *reader, size_t depth_left, struct json *
     }
 }
 
-/* Converts a key to a string, because JSON has no other keys. Numbers and booleans become their
- * canonical text, as in kubectl. */
+/* Converts a key to a string, because JSON has no other keys. Booleans and integers that fit int64
+ * become their canonical text, as in kubectl. Other numbers keep the text of a JSON_REAL. */
 static int key_text(struct reader *reader, const struct json *key, yaml_mark_t mark,
                     const char **ret)
 {

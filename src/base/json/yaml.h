@@ -12,9 +12,9 @@
  * could become gigabytes. */
 enum { YAML_ALIASED_MAX = 100 * 1000 };
 
-/* Parses all documents of the text into one array, in their order. Empty documents are skipped. A
- * `kind: List` stays one document. If `limits` is NULL, the maxima of json.h apply. A text that
- * starts with '{' is parsed as JSON, and as YAML only if that fails. Returns 0, or
+/* Parses all documents of the text into one array, in their order. Empty and null documents are
+ * skipped. A `kind: List` stays one document. If `limits` is NULL, the maxima of json.h apply. A
+ * text that starts with '{' is parsed as JSON, and as YAML only if that fails. Returns 0, or
  * -ERR_BAD_REQUEST. */
 int yaml_parse(struct arena *arena, const struct source *source, const struct json_limits *limits,
                struct json **ret_documents, struct err *err);

@@ -1,5 +1,6 @@
 /* Reads option values from a config file, and writes parsed values as JSON; see options.h. The file
- * contains one YAML or JSON object, whose member names are option names without dashes. */
+ * contains one YAML or JSON object, whose member names are option names without the leading
+ * dashes. */
 #include "base/json/yaml.h"
 #include "base/options/internal.h"
 #include "base/system/file.h"

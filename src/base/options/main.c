@@ -1,6 +1,6 @@
 /* The whole main() of a program: finds the command, parses its options and runs it; see options.h.
  * Requested help goes to stdout. A usage error goes to stderr with exit code 2. If stdout cannot be
- * written, a command fails unless its row has `output_is_progress`. */
+ * written, a command fails unless its `output_is_progress` is set. */
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/options/internal.h"

@@ -80,8 +80,8 @@ static int store_environment(struct parse *parse, const struct option *option)
     return 0;
 }
 
-/* Sets the option from the config file. Returns 1 if the file has the option, 0 if not, or a
- * negative error. */
+/* Sets the option from the config file. Returns 1 if the file has a value for the option, 0 if it
+ * has none or an empty list, or a negative error. */
 static int store_config(struct parse *parse, const struct option_config *config,
                         const struct option *option)
 {

@@ -1,8 +1,8 @@
 /* Regular expressions in the syntax of Go and RE2, for the schemas of CRDs. The flag i ignores the
  * case of ASCII letters only. The only query is whether the text contains a match. All alternatives
- * are followed in parallel, so for any input the time is at most proportional to the size of the
- * expression times the size of the text. The syntax has no look-around and no back references. The
- * code is fuzzed, because both the expression and the text come from users. */
+ * are followed in parallel, so for any input the time is at most proportional to the number of
+ * steps of the compiled expression times the size of the text. The syntax has no look-around and no
+ * back references. The code is fuzzed, because both the expression and the text come from users. */
 #ifndef TRAINYARD_BASE_PATTERN_PATTERN_H
 #define TRAINYARD_BASE_PATTERN_PATTERN_H
 

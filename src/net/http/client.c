@@ -150,7 +150,7 @@ static void set_error(const struct client_call *call, struct err *err)
     curl_easy_getinfo(call->easy, CURLINFO_PRETRANSFER_TIME_T, &connect_time);
     switch (call->result) {
     case CURLE_OPERATION_TIMEDOUT:
-        /* The connection may have timed out before the call. */
+        /* Either the time limit of the call has passed, or CLIENT_CONNECT_TIMEOUT_MS. */
         if (call->timeout_ms > 0 && (call->timeout_ms <= CLIENT_CONNECT_TIMEOUT_MS || connect_time))
             err_set(err, ERR_TIMEOUT, "%s %s: no complete response within %lld ms", call->method,
                     call->url, (long long)call->timeout_ms);

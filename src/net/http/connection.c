@@ -296,7 +296,7 @@ static void connection_continue(struct http_connection *self)
         if (used < in.size && state_of(self) != CLOSED && state_of(self) != FINISHING)
             buf_append(&self->in, in.data + used, in.size - used);
         buf_release(&in);
-        http_connection_charge_ahead(self); /* cannot fail, because `in` did not grow */
+        http_connection_charge_ahead(self); /* a failure needs no action: `in` did not grow */
     }
     if (!is_http(self))
         return;

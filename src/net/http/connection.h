@@ -121,15 +121,15 @@ void http_connection_charge_written(struct http_connection *connection);
  * `sent` false: the request is answered, so its bytes and the reserved bytes are not charged any
  * more. */
 void http_connection_reduce_charge(struct http_connection *connection, bool sent);
-/* Ends all charges to the current payer. Called before the next request, which may come from
- * another user. */
+/* Ends all charges to the current payer. Called when the user of a request becomes known, when
+ * nothing is charged any more, and when the connection is upgraded or closed. */
 void http_connection_forget_payer(struct http_connection *connection);
 /* Ends the connection to free its memory. If a request is being read, refuses it with 429;
  * otherwise closes the connection at once. */
 void http_connection_end_for_memory(struct http_connection *connection);
 
-/* Writes the body of an error response that the server sends without a handler. Initializes `body`,
- * which the caller releases. Returns the content type. */
+/* Writes the body of an error response that the server sends instead of a response of the handler.
+ * Initializes `body`, which the caller releases. Returns the content type. */
 const char *http_service_refusal(struct http_service *service, int status, const char *sentence,
                                  struct buf *body);
 

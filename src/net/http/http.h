@@ -84,7 +84,8 @@ struct http_exchange {
     const void *admission; /* the admission function's result for the handler; may be NULL */
     bool in_process;       /* the client is in this process, so the bytes need no network */
     /* Called when the client is gone: it closed the connection or cancelled the call, or the server
-     * closes the connection. A handler that streams sets it. May be NULL. */
+     * closes the connection. A handler that streams sets it. If it is set, a client that closes
+     * only its sending side counts as gone. May be NULL. */
     void (*on_cancel)(struct http_exchange *exchange);
     /* Called when all written bytes are sent. May be NULL. */
     void (*on_drain)(struct http_exchange *exchange);

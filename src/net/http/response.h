@@ -18,7 +18,8 @@ struct http_response {
     bool handled;    /* the handler was called */
     int minor;       /* minor version of the client's HTTP: 0 or 1 */
     bool keep_alive; /* the connection stays open after the response */
-    bool no_body;    /* the body is not sent, because of HEAD, 204 or 304 */
+    bool no_body;    /* bytes that the handler writes are not sent: HEAD, 1xx, 204, 304, or the
+                        response was replaced by 429 */
     bool chunked;
     int64_t left; /* number of bytes of the Content-Length that are not written yet; -1: no
                      Content-Length */

@@ -13,8 +13,8 @@ struct tls_server;
  * clients: enough for sixteen of the largest bodies. */
 enum { HTTP_MEMORY_MAX = 48 * 1024 * 1024 };
 
-/* Writes the JSON body of an error response that the server sends without a handler, because the
- * request is invalid or was refused. */
+/* Writes the JSON body of an error response that the server sends instead of a response of the
+ * handler, because the request is invalid, took too long or needs too much memory. */
 typedef void http_write_refusal(int status, const char *sentence, struct buf *body);
 
 struct http_server_options {
@@ -48,7 +48,8 @@ struct http_server_options {
 
 struct http_server;
 
-/* Starts to listen. Returns 0 or a negative error. */
+/* Starts to accept connections. Returns 0, -ERR_UNSUPPORTED in simulation, -ERR_INVALID if
+ * `header_max` is too large, or another negative error. */
 int http_server_new(struct loop *loop, const struct http_server_options *options,
                     http_handler *handler, void *context, struct http_server **ret,
                     struct err *err);

@@ -26,7 +26,7 @@ struct throttle_call {
     int64_t timeout_ms;
     struct http_callbacks callbacks;
     void *context;
-    const char *method; /* one of the METHODS in method_name() */
+    const char *method; /* a result of method_name() */
     int status;         /* status of the response; 0: no header has arrived */
     bool is_watch;
 };

@@ -1,7 +1,8 @@
 /* A stream on one end of a pipe, or on the master side of a pseudo-terminal. It connects to a local
  * program. A pipe has one direction: the stream of a read end only delivers data, and the stream of
- * a write end can only be written and is closed by stream_shut(). A terminal has both directions,
- * which cannot be closed separately. The process must ignore SIGPIPE. */
+ * a write end can only be written. stream_shut() closes a write end, so that the program reads the
+ * end of its input. A terminal has both directions, which cannot be closed separately. The process
+ * must ignore SIGPIPE. */
 #ifndef TRAINYARD_NET_STREAM_PIPE_STREAM_H
 #define TRAINYARD_NET_STREAM_PIPE_STREAM_H
 

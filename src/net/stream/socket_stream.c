@@ -1,5 +1,6 @@
 /* Implements the stream on a TCP socket; see socket_stream.h, and stream.h for the contract.
- * Servers create one for each accepted connection, and socket_dial.c for each outgoing connection.
+ * Servers create one for each accepted connection; socket_dial.c and node/network/connect.c create
+ * one for each outgoing connection.
  *
  * The stream uses uv_poll and calls recv() and send() itself. So it detects the end of a connection
  * even while reading is paused, and it needs no queue of libuv requests. socket_turn() calls all

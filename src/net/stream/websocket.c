@@ -163,8 +163,8 @@ static enum websocket_result take_head(struct websocket_reader *reader, const ch
 
 /* ---- reading: payloads ----------------------------------------------------------------------- */
 
-/* Whether the status code may be sent (RFC 6455, 7.4). The other codes are reserved or must never
- * be sent. */
+/* Returns whether the status code may be sent (RFC 6455, 7.4). The other codes are reserved or must
+ * never be sent. */
 static bool is_sendable(int code)
 {
     return (code >= 1000 && code <= 1003) || (code >= 1007 && code <= 1014) ||
