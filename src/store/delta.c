@@ -3,8 +3,9 @@
  * piece of the base. The last entry has no piece if the text ends with new bytes. Numbers are
  * written with seven bits per byte, lowest bits first.
  *
- * A hash table contains every fourth position of the base, by the hash of the eight bytes there. It
- * finds a piece, which is then extended in both directions. At each position of the text only one
+ * A hash table finds positions of the base by the hash of the eight bytes there. Only every fourth
+ * position is entered and, of several positions with the same hash, only the first. The piece at a
+ * position that is found is extended in both directions. At each position of the text only one
  * candidate is compared, and each byte is compared a bounded number of times, so the time is linear
  * for any input. */
 #include "store/delta.h"

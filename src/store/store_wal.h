@@ -58,7 +58,7 @@ enum store_wal_state store_wal_state(const struct store_wal *wal);
 /* Continues the running checksum of the log over `size` bytes. `size` must be a multiple of 8. */
 void store_wal_sum(bool big_endian, const unsigned char *data, size_t size, uint32_t sum[2]);
 
-/* Reads the log file. A missing file, and a file that is shorter than a header, is treated as a log
+/* Reads the log file. A missing file and a file that is shorter than a header are treated as a log
  * without damage. A read error ends the log like the end of the file. Returns an error only if the
  * file cannot be opened. */
 int store_wal_file_read(const char *path, struct store_wal *ret, struct err *err);

@@ -67,9 +67,9 @@ void store_writer_drop(struct store_writer *writer, int64_t revision);
  * not damage the database and no change is pending. */
 void store_writer_recover(struct store_writer *writer);
 
-/* Returns whether the disk was full when the thread last checked. The thread checks after each
- * commit and after store_writer_refill(). After each check `finished` is called, with empty lists
- * if there are no changes. */
+/* Returns whether the disk was full at the last check. store_writer_start() checks the disk, and
+ * the thread checks it after each batch and after store_writer_refill(). After each check of the
+ * thread `finished` is called, with empty lists if there are no changes. */
 bool store_writer_is_full(struct store_writer *writer);
 /* Asks the thread to allocate the missing part of the reserve and to check the disk again. Returns
  * at once. */

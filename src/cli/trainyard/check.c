@@ -83,8 +83,8 @@ static int check_pages(const struct check *check, const struct err *why, struct 
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Lists damaged files that were kept by earlier repairs. They no longer affect the database. Only
- * the user can decide whether to delete them. */
+/* Lists the damaged files that the store or an earlier repair has kept. These files do not affect
+ * the database. Only the user can decide whether to delete them. */
 static void print_kept(const struct check *check, const char *suffix)
 {
     _cleanup_free_ char *path = mem_printf("%s%s", check->state->database, suffix);

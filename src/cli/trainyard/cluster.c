@@ -96,8 +96,8 @@ static int check_programs(const struct node_options *options, struct err *err)
 
 /* Registers the kubeconfig as a file that pods must not read, and then writes it. The registration
  * fails if a running pod could read the file, because a file that did not exist when a container
- * started cannot be hidden from it. If one of both fails in a server that was restarted after a
- * crash, the server logs a warning and continues. */
+ * started cannot be hidden from it. If either step fails in a server that was restarted after
+ * a crash, the server logs a warning and continues. */
 static int write_kubeconfig(struct cluster *cluster, struct err *err)
 {
     const struct cluster_options *options = cluster->options;

@@ -111,7 +111,8 @@ static const struct command COMMAND_IMAGE_ADD = {
     .description =
         "A container whose image has this name, and which gives no command of its own, runs this "
         "one, followed by its args. With --rootfs it runs in that directory as its root, and sees "
-        "nothing else of the machine. Running pods are not touched.\n\n"
+        "no other files of the machine, except its volumes and the directories of 'trainyard up "
+        "--share'. Running pods are not touched.\n\n"
         "A program or script below /tmp is shown to these containers at its path. A warning names "
         "a program or path that they will not find.\n\n"
         "A name without a tag stands for all tags.",

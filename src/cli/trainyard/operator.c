@@ -26,7 +26,7 @@ struct operator_values {
     const char *host_port_range;
     const char *metrics_address, *health_address;
     const char *log_format, *log_level;
-    /* Options of Kubeflow's operator that have no effect here. */
+    /* Options of Kubeflow's operator. Only `zap_level` has an effect here. */
     const char *webhook_port, *webhook_service, *webhook_secret;
     const char *init_image, *init_template, *init_tries, *mpi_image;
     bool zap_devel;
@@ -288,7 +288,7 @@ static const struct option OPTIONS[] = {
         .choices = "error|warning|info|debug", .value = "LEVEL", .help = "how much is logged"),
     ROW("zap-log-level", OPTION_STRING, zap_level, .value = "LEVEL",
         .help = "option of Kubeflow's training operator: debug or a number above 0 means "
-                "--log-level debug"),
+                "--log-level debug, and error means --log-level error"),
     ROW("zap-devel", OPTION_FLAG, zap_devel,
         .help = "option of Kubeflow's training operator; accepted without effect"),
     IGNORED("zap-encoder", zap_encoder),

@@ -54,7 +54,7 @@ struct operator_process {
     struct kube_leader *leader; /* NULL: no election, or not started yet */
     struct host_ports *host_ports;
     struct training_controller
-        *controllers[OPERATOR_KINDS_MAX];   /* NULL: this process is not the leader */
+        *controllers[OPERATOR_KINDS_MAX];   /* NULL: the controllers do not run */
     char *wait_reasons[OPERATOR_KINDS_MAX]; /* by controller: the last logged reason why it waits */
     bool working;                           /* the controllers run */
     struct loop_timer wait_check_timer;

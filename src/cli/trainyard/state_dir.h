@@ -37,7 +37,8 @@ int state_dir_make(const struct state_dir *state, struct err *err);
 
 /* Locks the state directory for a server or for `trainyard check`, and deletes the files about the
  * previous server. The lock ends when every process that inherited the descriptor has closed it or
- * has ended, also after kill -9. Returns 0, or -ERR_EXISTS if another process holds the lock. */
+ * has ended, also after kill -9. Returns 0, -ERR_EXISTS if another process holds the lock, or
+ * another negative code. */
 int state_dir_lock(const struct state_dir *state, int *ret_fd, struct err *err);
 
 /* The crashes of the server since `up`. */

@@ -183,7 +183,8 @@ static enum claim_step claim_step_without_volume(struct arena *arena, const stru
     return CLAIM_MAKE_VOLUME;
 }
 
-/* Returns the next step of a claim whose volume has no claim's uid in its claimRef yet. */
+/* Returns the next step of a claim whose volume no claim has taken yet: the volume has no claimRef,
+ * or its claimRef has no uid. */
 static enum claim_step take_volume(struct arena *arena, const struct claim_view *view,
                                    struct json **ret_patch, struct claim_event *ret_event)
 {

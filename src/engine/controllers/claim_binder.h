@@ -39,7 +39,8 @@ bool claim_prefers(struct arena *arena, const struct json *claim, const struct j
 /* Returns whether the pod has a node and uses the claim. An ephemeral volume uses its claim only if
  * the claim was created for the pod and the pod has not ended. */
 bool claim_is_used_by(const struct json *claim, const struct json *pod);
-/* Returns whether the pod is being deleted and no node runs it any more. */
+/* Returns whether the pod is being deleted with a grace period of 0, so that its deletion does not
+ * wait for a node. */
 bool claim_pod_has_ended(const struct json *pod);
 
 /* The objects that the next step of a claim depends on. */

@@ -7,9 +7,10 @@
 #include "base/json/json.h"
 
 /* Returns the `subsets` of the service's Endpoints: one per set of ports, because a named
- * targetPort may differ from pod to pod. `pods` are the pods that the selector matches; those
- * without an address and those that have ended are left out. The addresses are sorted by pod name,
- * so that the same pods give the same bytes. */
+ * targetPort may differ from pod to pod. `pods` are the pods that the selector matches. Leaves
+ * out pods without an address, pods that have ended, pods that are being deleted (unless
+ * publishNotReadyAddresses is set) and, if the service has ports, pods with none of these ports.
+ * The addresses are sorted by pod name, so that the same pods give the same bytes. */
 struct json *endpoints_subsets(struct arena *arena, const struct json *service,
                                const struct json *const *pods, size_t count);
 

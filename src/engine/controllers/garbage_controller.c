@@ -144,9 +144,9 @@ static void on_garbage_changed(void *self, const struct kube_kind *resource,
 
 /* ---- Deciding on one object ------------------------------------------------------------------ */
 
-/* The work on one object. If the object is being deleted, it handles the dependents. Otherwise it
- * asks the API for the owners that no informer shows, one after the other, and then deletes or
- * patches the object. */
+/* The work on one object. If the object has a duty (enum garbage_duty), the collector deletes or
+ * orphans its dependents. Otherwise the collector asks the API for the owners that no informer
+ * shows, one after the other, and then deletes or patches the object if necessary. */
 struct check {
     struct hub_task task;
     struct garbage *garbage;

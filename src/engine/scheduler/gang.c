@@ -433,8 +433,8 @@ static const char *gang_lacking(const struct layout *layout)
     return NULL;
 }
 
-/* Returns a message that too few members fit, with `why`, the message for the first of the others.
- * If the group needs all its pods and none has a node, adds advice. */
+/* Returns a message that too few members fit. `why` is the message for the first member that does
+ * not fit. If the group needs all its pods and none has a node, adds advice. */
 static const char *gang_shortage_text(const struct layout *layout, size_t min_member,
                                       const char *why)
 {

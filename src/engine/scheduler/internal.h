@@ -22,9 +22,9 @@ struct scheduler {
     struct map waiting;       /* pod key → newest version of a pod that waits for a node */
     size_t dependent_waiting; /* how many pods in `waiting` depend on the nodes of other pods */
     struct map gangs;         /* key of a waiting group → struct scheduler_gang_state */
-    /* The first decision is made or begins now. Resources have been reserved for the groups that an
-     * earlier scheduler process left partly bound, and nominations in the status of pods are not
-     * read any more. */
+    /* The first decision of this process has begun. Resources have been reserved for the groups
+     * that an earlier scheduler process left partly bound, and nominations in the status of pods
+     * are not read any more. */
     bool resumed;
 };
 

@@ -47,7 +47,7 @@ bool node_usage_has_extra(const struct json *node, const struct node_usage *used
 #define NODE_USAGE_NAMESPACES "trainyard.dev/Namespaces"
 /* Returns whether the condition NODE_USAGE_NAMESPACES of the node is False. */
 bool node_usage_shares_ports(const struct json *node);
-/* Returns whether a pod in `used` has the same container port as `pod`. */
+/* Returns whether `used` and `pod` have a container port in common. */
 bool node_usage_ports_clash(const struct node_usage *used, const struct node_usage *pod);
 
 /* Why a pod does not fit on a node, in the words of Kubernetes' messages. */

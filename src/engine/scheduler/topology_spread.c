@@ -44,7 +44,7 @@ static bool has_every_label(const struct json *pod, const struct json *node)
 
 /* Returns whether a node counts for the constraint. Nodes without the topology label of a
  * DoNotSchedule constraint do not count. By default, nodes that the pod's node affinity excludes do
- * not count (nodeAffinityPolicy), and nodes with taints that the pod does not tolerate do
+ * not count (nodeAffinityPolicy), but nodes with taints that the pod does not tolerate count
  * (nodeTaintsPolicy). */
 static bool topology_spread_counts(struct arena *arena, const struct json *pod,
                                    const struct json *constraint, const struct json *node)

@@ -109,7 +109,7 @@ static void on_target_sent(void *context)
 }
 
 /* The pod sends no more bytes. Ends the channels to the peer. The peer may still send bytes to the
- * pod. */
+ * pod, unless ops->ends_together is set. */
 static void on_target_end(void *context, const struct err *err)
 {
     struct forward_connection *connection = context;

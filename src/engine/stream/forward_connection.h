@@ -55,8 +55,8 @@ struct forward_connection {
     struct buf early;    /* bytes from the peer that arrived before `target` was connected */
 };
 
-/* Creates a connection without channels. Frees its channels and itself if both channels do not
- * arrive within 30 seconds. */
+/* Creates a connection without channels. If one of the two channels has not arrived after 30
+ * seconds, the connection frees its channels and itself. */
 struct forward_connection *forward_connection_new(const struct forward_owner *owner,
                                                   const char *request_id, int port);
 /* Takes ownership of one channel. Starts to connect to the pod when both channels are set, and

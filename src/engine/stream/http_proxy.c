@@ -53,8 +53,8 @@ static void http_proxy_free_if_done(struct http_proxy *self)
     free(self);
 }
 
-/* Called when the response is complete or the client is gone. The exchange must not be used after
- * this. */
+/* Detaches the proxy from the exchange, which calls no function of the proxy after this. The caller
+ * may still end or abort the response. */
 static void leave_exchange(struct http_proxy *self)
 {
     self->exchange->on_cancel = NULL;

@@ -1,7 +1,8 @@
 /* Starts sessions of port forwarding, one function per protocol. port_forward_request.c calls these
  * functions. A session takes ownership of the stream. It runs until the peer (the client)
- * disconnects, the server stops, or the pod ends, and then frees itself. `key` is the key of the
- * pod in the store. `key` and `pod` are copied. */
+ * disconnects, the server stops, or the pod ends, and then frees itself. A session over WebSocket
+ * also ends when all its connections to the pod are closed. `key` is the key of the pod in the
+ * store. `key` and `pod` are copied. */
 #ifndef TRAINYARD_ENGINE_STREAM_PORT_FORWARD_H
 #define TRAINYARD_ENGINE_STREAM_PORT_FORWARD_H
 

@@ -46,7 +46,7 @@ struct remote_command {
     struct remote_stdio stdio[STDIO_COUNT];
     struct buf early; /* input that arrived before the command's stream was open */
     bool input_ended;
-    bool started;      /* the process runs, or the container is attached */
+    bool started;      /* the process was started, or the container was attached */
     bool over;         /* the process has ended, or could not be started */
     int columns, rows; /* the newest terminal size from the client; 0: none has arrived */
     int exit_code;

@@ -262,7 +262,7 @@ static void set_changed(struct workloads *deployments, const struct kube_object 
     }
 }
 
-/* With the strategy Recreate the rollout waits until the last old pod is gone. */
+/* With the strategy Recreate the rollout waits until no old pod runs any more. */
 static void pod_gone(struct workloads *deployments, const struct kube_object *pod)
 {
     const struct json *owner = kube_meta_controller(pod->json);

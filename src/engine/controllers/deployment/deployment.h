@@ -6,7 +6,7 @@
  * of these sets. The new set has the current template; all others are old sets. In a rolling update
  * the new set grows while all sets together have at most replicas + maxSurge pods, and the old sets
  * shrink while at least replicas - maxUnavailable pods are available. With the strategy Recreate
- * the new set is created when no pod of an old set is left. */
+ * the new set is created or enlarged when no pod of an old set runs any more. */
 #ifndef TRAINYARD_ENGINE_CONTROLLERS_DEPLOYMENT_DEPLOYMENT_H
 #define TRAINYARD_ENGINE_CONTROLLERS_DEPLOYMENT_DEPLOYMENT_H
 

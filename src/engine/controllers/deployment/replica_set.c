@@ -103,8 +103,8 @@ static int replica_set_compare_numbers(int64_t a, int64_t b)
 }
 
 /* Sorts pods in the order in which they are deleted, as in Kubernetes: without a node, not running,
- * not ready, with a low deletion cost, on a node with many pods of the set, ready for a short time,
- * restarted often, young. */
+ * not ready, with a low deletion cost, on a node with many ready pods of the set, ready for a short
+ * time, restarted often, young. */
 static int compare_value(const void *a, const void *b)
 {
     const struct replica *x = a, *y = b;

@@ -33,7 +33,8 @@ static struct json *job_count_confirmed(struct job_pass *pass, const struct json
 
 /* Records a pod that has ended, and plans the removal of its finalizer. Adds its index to the
  * completed indexes, or else its uid to one of the lists. A failed pod that this controller stopped
- * is not recorded. If the lists are full, nothing happens. */
+ * is not recorded, and only its finalizer is removed. If the uid must be added but the lists are
+ * full, plans nothing and sets has_more_to_count. */
 static void job_count_record(struct job_pass *pass, const struct job_pod *pod,
                              struct json *succeeded, struct json *failed)
 {

@@ -97,7 +97,7 @@ const struct json *job_condition_find(const struct json *status, const char *typ
 /* Sets a condition of the job's status. Does nothing if the condition has this status already. */
 void job_condition_set(struct job_pass *pass, const char *type, bool is_true, const char *reason,
                        const char *message);
-/* Returns the wall time in member `name` in ms, or -1 if it is missing. */
+/* Returns the wall time in member `name` in ms, or -1 if it is missing or invalid. */
 int64_t job_status_time(const struct json *object, const char *name);
 /* Sets member `name` of the job's status to the time of the pass. */
 void job_status_set_time(struct job_pass *pass, const char *name);
