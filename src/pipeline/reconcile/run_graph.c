@@ -78,15 +78,24 @@ static void set_needs_of_task(struct graph *graph, size_t position)
     task->needs = needs;
 }
 
-/* A step depends on the steps of the group before it. Groups are stored in order. */
+/* Returns the position of the first member in the group of this member. */
+static size_t group_start(const struct graph *graph, size_t position)
+{
+    while (position > 0 && graph->members[position - 1].group == graph->members[position].group)
+        position--;
+    return position;
+}
+
+/* A step depends on the steps of the last group before it that is not empty. Members are stored in
+ * the order of their groups. */
 static void set_needs_of_step(struct graph *graph, size_t position)
 {
     struct workflow_dag_task *task = &graph->dag.tasks[position];
     size_t *needs = ARENA_ARRAY(graph->pass->arena, size_t, graph->dag.count + 1);
+    size_t end = group_start(graph, position);
 
-    for (size_t i = 0; i < position; i++)
-        if (graph->members[i].group + 1 == graph->members[position].group)
-            needs[task->need_count++] = i;
+    for (size_t i = end == 0 ? 0 : group_start(graph, end - 1); i < end; i++)
+        needs[task->need_count++] = i;
     task->needs = needs;
 }
 
@@ -151,6 +160,7 @@ static void link_node(struct graph *graph, size_t position, const struct json *n
 static void begin_group(struct graph *graph, size_t position)
 {
     struct workflow_nodes *nodes = &graph->pass->nodes;
+    const struct workflow_dag_task *task = &graph->dag.tasks[position];
     size_t group = graph->members[position].group;
     const char *name = group_name(graph, group);
     struct json *node;
@@ -159,12 +169,12 @@ static void begin_group(struct graph *graph, size_t position)
         return;
     node = workflow_node_add(nodes, name, arena_printf(graph->pass->arena, "[%zu]", group),
                              "StepGroup", NULL, graph->node, WORKFLOW_RUNNING);
-    if (group == 0)
+    if (task->need_count == 0)
         workflow_node_add_child(nodes, graph->node, node);
-    for (size_t i = 0; i < position; i++) {
-        struct json *before = workflow_node_find(nodes, graph->members[i].node_name);
+    for (size_t i = 0; i < task->need_count; i++) {
+        struct json *before = workflow_node_find(nodes, graph->members[task->needs[i]].node_name);
 
-        if (before && graph->members[i].group + 1 == group)
+        if (before)
             workflow_node_add_child(nodes, before, node);
     }
 }

@@ -260,6 +260,20 @@ static void test_steps_run_in_sequence(void **state)
     fixture_release(&f);
 }
 
+static void test_empty_groups_of_steps_are_passed_over(void **state)
+{
+    struct workflow_fixture f;
+
+    fixture_init(&f, "{entrypoint: main, templates: [{name: b, " BOX "}, {name: main, steps: [[], "
+                     "[{name: p, template: b}], [], [{name: q, template: b}]]}]}");
+    expect(&f, "Running", "[1].p=Pending [1]=Running");
+    fixture_pod(&f, "[1].p", "Succeeded", 0, NULL);
+    expect(&f, "Running", "[1].p=Succeeded [1]=Succeeded [3].q=Pending [3]=Running");
+    fixture_pod(&f, "[3].q", "Succeeded", 0, NULL);
+    assert_string_equal(fixture_phase(&f), "Succeeded");
+    fixture_release(&f);
+}
+
 static void test_with_items_expands_a_task(void **state)
 {
     struct workflow_fixture f;
@@ -439,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_outputs_become_inputs_of_later_tasks),
         cmocka_unit_test(test_missing_outputs_are_reported),
         cmocka_unit_test(test_steps_run_in_sequence),
+        cmocka_unit_test(test_empty_groups_of_steps_are_passed_over),
         cmocka_unit_test(test_with_items_expands_a_task),
         cmocka_unit_test(test_parallelism_is_limited),
         cmocka_unit_test(test_resource_template_waits_for_its_condition),
