@@ -22,7 +22,8 @@ struct kube_status_details {
  * code}. If the argument `details` is NULL, the Status has none. */
 struct json *kube_status_from_err(struct arena *arena, const struct err *err,
                                   const struct kube_status_details *details);
-/* Returns a Status of success. It is the answer to a DELETE that removed the object at once. */
+/* Returns a Status of success. It is the answer to a DELETE that removed the object at once, to a
+ * binding and to an eviction. */
 struct json *kube_status_success(struct arena *arena, const struct kube_status_details *details);
 
 /* Appends an entry to the array `causes`: {reason: "FieldValueInvalid", message, field:

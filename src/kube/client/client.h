@@ -1,7 +1,8 @@
 /* Calls of the Kubernetes API over any HTTP transport. Objects are JSON trees. The Status object
  * that the server sends in place of a result becomes a struct err. A call that the server answers
- * with 429 and Retry-After is repeated after that time (at most 60 s), up to ten times. All calls
- * are asynchronous and must be made on the loop thread, which also runs the callbacks. */
+ * with 429 and Retry-After is repeated after that time (at most 60 s) plus a random part, up to ten
+ * times. All calls are asynchronous and must be made on the loop thread, which also runs the
+ * callbacks. */
 #ifndef TRAINYARD_KUBE_CLIENT_CLIENT_H
 #define TRAINYARD_KUBE_CLIENT_CLIENT_H
 
@@ -36,7 +37,7 @@ void kube_list(struct kube_client *client, const struct kube_resource *resource,
 /* kube_list_paged() is like kube_list(), but without selectors and with one page per call.
  * metadata.continue of the answer is the token of the next page; the last page has none. */
 struct kube_list_page {
-    int limit;             /* most objects per page */
+    int limit;             /* maximum number of objects per page */
     const char *continue_; /* metadata.continue of the previous page; NULL: the first page */
 };
 void kube_list_paged(struct kube_client *client, const struct kube_resource *resource,

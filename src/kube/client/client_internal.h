@@ -20,7 +20,7 @@ struct kube_client {
     struct list_head calls;         /* struct kube_call */
     struct list_head watches;       /* struct kube_watch */
     struct map events;              /* recorded events by content: struct kube_event_entry */
-    struct hash_key event_key;      /* of the hashes in the keys of events and budgets */
+    struct hash_key event_key;      /* the key of the hashes that identify events and budgets */
     struct list_head events_by_age; /* struct kube_event_entry, the oldest first */
     struct kube_event_budget event_budget;
     struct kube_event_entry *first_queued, *last_queued; /* events that wait to be written */

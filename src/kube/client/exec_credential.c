@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { LIST_MAX = 1000 }; /* the most arguments, and the most environment variables */
+enum { LIST_MAX = 1000 }; /* maximum number of arguments, and of environment variables */
 
 /* ---- the kubeconfig's field ------------------------------------------------------------------ */
 

@@ -29,7 +29,7 @@ struct kubeconfig {
     const char *cert_file, *key_file;
     const char *token;               /* bearer token, or NULL */
     const char *token_file;          /* the file of the token, to read it again; or NULL */
-    const char *username, *password; /* of basic authentication; or NULL */
+    const char *username, *password; /* for basic authentication; or NULL */
     /* The plugin that prints the credential; NULL if there is none or the kubeconfig has a token or
      * a client certificate. */
     const struct exec_plugin *exec;
@@ -39,8 +39,10 @@ struct kubeconfig {
     const struct http_header *as;
     const char *namespace_; /* the context's namespace, or "default" */
     const char *context;    /* the name of the context; NULL for a service account */
-    const char *path;       /* the kubeconfig file; NULL for a service account */
-    bool insecure;          /* the server's certificate is not checked */
+    /* The kubeconfig file that has the user, or that has the context if the context names no user.
+     * NULL for a service account. */
+    const char *path;
+    bool insecure; /* the server's certificate is not checked */
 };
 
 /* Merges several kubeconfig texts and reads a context from them (NULL or "": the current one). If

@@ -78,8 +78,9 @@ void kube_pass_start(struct kube_pass *pass);
 /* Must be called when a call has ended, with or without success. Starts further calls. */
 void kube_pass_answered(struct kube_pass *pass);
 
-/* Returns whether the server answered with this error. Without an answer it is unknown whether the
- * call had an effect. */
+/* Returns whether the server answered with this error. Returns false for a timeout, a lost
+ * connection and the HTTP statuses 503 and 504, because it is unknown then whether the call had an
+ * effect. */
 bool kube_pass_has_answer(const struct err *err);
 /* Lets the pass end after the calls in flight. Used if the workload could not be written or a call
  * got no answer. Sets `failed`, so that the pass is repeated, or clears it if `err` says that the

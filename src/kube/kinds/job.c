@@ -1,5 +1,5 @@
 /* Jobs: their row, their defaults, and the generated labels that identify their pods, as in
- * Kubernetes 1.28. job_validate.c validates Jobs. */
+ * Kubernetes. job_validate.c validates Jobs. */
 #include "kube/kinds/row.h"
 
 #include "base/str.h"

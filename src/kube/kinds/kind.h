@@ -100,7 +100,7 @@ struct kube_kind_hooks {
 struct kube_older_version {
     const char *version;                /* "v1beta1"; NULL ends a list */
     const char *api_version;            /* "kubeflow.org/v1beta1" */
-    const struct schema_object *schema; /* of its objects; NULL: OpenAPI has no type for them */
+    const struct schema_object *schema; /* the type of its objects; NULL: OpenAPI has none */
     /* Turns an object that a client wrote in this version into one of the row's version. NULL only
      * in rows that serve no requests (engine/crd/). */
     void (*convert)(struct arena *arena, struct json *object);

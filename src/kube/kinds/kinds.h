@@ -1,5 +1,6 @@
 /* The built-in kinds: those of Kubernetes, and PodGroups. One file per subject. row.h explains how
- * to write a row. A new kind needs a file, a declaration here and a line in kinds.c. */
+ * to write a row. A new kind needs a file, a declaration of its row here and of its resource in
+ * kube/resource.h, and a line in kinds.c. */
 #ifndef TRAINYARD_KUBE_KINDS_KINDS_H
 #define TRAINYARD_KUBE_KINDS_KINDS_H
 

@@ -1,5 +1,5 @@
-/* The keys of the taints that show the state of a node. The taint controller sets and removes these
- * taints. */
+/* The keys of the taints that show the state of a node. A new node gets TAINT_NOT_READY when it is
+ * created. Afterwards, the taint controller sets and removes these taints. */
 #ifndef TRAINYARD_KUBE_KINDS_NODE_H
 #define TRAINYARD_KUBE_KINDS_NODE_H
 

@@ -13,9 +13,9 @@
 
 /* The annotation of a volume with the path of its directory below <state>/volumes:
  * "namespace/name". The claim controller writes the annotation, and the node reads it
- * (node/volume/claim_data.h). The directory has the name of the claim. For an
- * ephemeral claim it has the name of the volume, so that the next pod of the same name starts with
- * an empty directory. */
+ * (node/volume/claim_data.h). The directory has the name of the claim. The directory of an
+ * ephemeral claim has the name of the volume, so that the next pod of the same name starts with an
+ * empty directory. */
 #define VOLUME_DIRECTORY_ANNOTATION "trainyard.dev/volume"
 
 /* The finalizers that protect a claim while a pod uses it, and a volume while it is bound. */

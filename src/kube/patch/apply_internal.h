@@ -20,7 +20,8 @@ struct apply_conflicts apply_conflicts_describe(struct arena *arena,
  * if the manager has kubectl's default name, so that the write may follow a client-side apply. */
 bool apply_last_is_used(const struct managed_write *write);
 /* Returns the fields of the last-applied annotation that still have their applied values. A change
- * of these fields is not a conflict. Returns an empty set if the object has no such annotation. */
+ * of these fields is not a conflict. Returns an empty set if the object has no such annotation, or
+ * if the annotation is invalid or has another apiVersion than the write. */
 struct fieldset apply_last_allowed(struct arena *arena, const struct managed_write *write,
                                    const struct json *live);
 /* Updates the last-applied annotation, if the object has one. */

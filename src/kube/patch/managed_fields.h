@@ -1,8 +1,8 @@
 /* metadata.managedFields: the managers of an object and the fields that each of them owns. A
  * manager is a named writer, such as "kubectl". A writer becomes the only owner of the fields that
- * it changes. The API server calls managed_fields_track() for each write except server-side apply.
- * The rules and the order of the entries are the same as in Kubernetes (docs/design/apply.md).
- * Pure. */
+ * it changes. The API server calls managed_fields_track() for each create, update and patch, except
+ * for server-side apply and for writes of a Scale. The rules and the order of the entries are the
+ * same as in Kubernetes (docs/design/apply.md). Pure. */
 #ifndef TRAINYARD_KUBE_PATCH_MANAGED_FIELDS_H
 #define TRAINYARD_KUBE_PATCH_MANAGED_FIELDS_H
 

@@ -43,7 +43,8 @@ static const struct schema *member_schema(const struct schema_object *type, cons
     return field ? &field->value : &unknown;
 }
 
-/* Returns the merge key of a list, or NULL if the elements are plain values. */
+/* Returns the merge key of a list. Returns NULL if the list has none or its elements are plain
+ * values. */
 static const char *merge_key(const struct schema *list)
 {
     return str_is_empty(list->merge_key) ? NULL : list->merge_key;
@@ -226,8 +227,8 @@ static int merge_elements(struct merging *merging, const struct schema *list, co
     return 0;
 }
 
-/* Merges the list `patch` into the list `original`. Without a merge key, the result is `patch`.
- * `original` may be NULL. The elements of both lists are moved into the result. */
+/* Merges the list `patch` into the list `original`. If list->merge_key is NULL, the result is
+ * `patch`. `original` may be NULL. The elements of both lists are moved into the result. */
 static int merge_lists(struct merging *merging, const struct schema *list, const char *name,
                        struct json *original, struct json *patch, struct json **ret)
 {

@@ -8,7 +8,7 @@
 enum { SCHEMA_NODES_MAX = 100 * 1000 };
 
 /* Returns the number of schemas in the source, including nested schemas. engine/crd rejects a
- * definition with more than SCHEMA_NODES_MAX schemas. */
+ * source with more than SCHEMA_NODES_MAX schemas. */
 size_t schema_count_nodes(const struct json *source);
 
 /* Compiles the structural schema of a whole object into the arena. The caller must have checked

@@ -1,7 +1,8 @@
 /* Decodes a JSON tree as an object of its kind. Reports and drops unknown fields. In objects of
  * Kubernetes' kinds, also rejects values of the wrong type and converts values to Kubernetes'
  * canonical form, so that equal objects have equal bytes: "1024Mi" becomes "1Gi", a time loses its
- * offset, and a field that is null or "" is left out. */
+ * offset, a null that the schema does not allow is dropped, and enum schema_presence decides
+ * whether a zero value is written. */
 #ifndef TRAINYARD_KUBE_SCHEMA_DECODE_H
 #define TRAINYARD_KUBE_SCHEMA_DECODE_H
 
@@ -39,9 +40,9 @@ struct schema_report {
 };
 
 /* Decodes `object` in place. Returns 0, or -ERR_BAD_REQUEST with the path of the field if a value
- * has the wrong type. In all forms except SCHEMA_FORM_TYPED, only the types in the object's
- * metadata are checked; validation finds other wrong types. After a failure, `object` may be partly
- * decoded. `ret_report` may be NULL. */
+ * has the wrong type or is, for example, not a valid quantity or time. In all forms except
+ * SCHEMA_FORM_TYPED, only the object's metadata is checked; validation finds other wrong values.
+ * After a failure, `object` may be partly decoded. `ret_report` may be NULL. */
 int schema_decode(struct arena *arena, const struct schema_object *type, enum schema_form form,
                   struct json *object, struct schema_report *ret_report, struct err *err);
 

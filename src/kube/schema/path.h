@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-enum { SCHEMA_PATH_MAX = 4096 }; /* bytes; a longer text is cut */
+enum { SCHEMA_PATH_MAX = 4096 }; /* bytes; names and positions that do not fit are left out */
 
 struct schema_path {
     const struct schema_path *parent;

@@ -7,7 +7,7 @@
 
 struct schema;
 
-/* The pattern of quantities that the definitions of Kubernetes projects use. */
+/* The pattern for quantities in the CustomResourceDefinitions of Kubernetes projects. */
 #define SCHEMA_QUANTITY_PATTERN                                                                    \
     "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?"            \
     "(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$"

@@ -28,7 +28,8 @@ void schema_validate_words(struct field_errors *errors, const struct schema_obje
                            const struct json *object);
 
 /* Checks two rules that only custom resources have. Lists of type set or map must have no duplicate
- * elements. Embedded objects must have a valid apiVersion, a kind, and an object as metadata. */
+ * elements. Embedded objects must have a valid apiVersion and a kind; their metadata must be an
+ * object or missing. */
 void schema_validate_structure(struct field_errors *errors, const struct schema *schema,
                                const char *path, const struct json *value);
 

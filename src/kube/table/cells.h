@@ -16,7 +16,8 @@ char *table_age(struct arena *arena, const char *timestamp, int64_t now_ms);
 struct json *table_text_or_none(struct arena *arena, const char *text);
 
 /* Returns the cell of a column that has a path instead of a function. The cell is null if the value
- * is missing or has another type than the column. */
+ * is missing or null, or has another type than the column. A column of type "string" shows a value
+ * of any type as text. */
 struct json *table_path_cell(struct arena *arena, const struct kube_column *column,
                              const struct json *object, int64_t now_ms);
 

@@ -1,5 +1,5 @@
-/* The functions that the table of kinds (kinds/kind.h) calls for Pods: set defaults, prepare a new
- * pod, validate. kube_pod_spec_defaults() is also used for pod templates. */
+/* The hooks of the row of Pods (kube/kinds/kind.h): set defaults, prepare a new pod, validate.
+ * kube_pod_spec_defaults() is also used for pod templates. */
 #ifndef TRAINYARD_KUBE_KINDS_POD_POD_H
 #define TRAINYARD_KUBE_KINDS_POD_POD_H
 

@@ -12,7 +12,7 @@
 #define HUGE_PREFIX  "hugepages-"
 #define QUOTA_PREFIX "requests."
 
-enum { PREFIX_MAX = 253 }; /* the most characters of the prefix of a qualified name */
+enum { PREFIX_MAX = 253 }; /* maximum length of the prefix of a qualified name */
 
 static bool is_huge(const char *name)
 {
