@@ -1,5 +1,6 @@
 /* The configuration and the network of the classifier for small pictures (digits, clothes): a
- * network with two convolutions, or a linear one. models/classifier/model.h trains and runs it. */
+ * network with two convolutions, or a linear one. models/classifier/model.h runs the network, and
+ * models/classifier/trainer.h trains it. */
 #ifndef TRAINYARD_MODELS_CLASSIFIER_CLASSIFIER_H
 #define TRAINYARD_MODELS_CLASSIFIER_CLASSIFIER_H
 
@@ -31,7 +32,8 @@ struct json *classifier_config_to_json(struct arena *arena, const struct classif
 int classifier_config_from_json(const struct json *json, struct classifier_config *ret,
                                 struct err *err);
 
-/* Declares the parameters in `params` and allocates them. The caller sets their values. */
+/* Creates the network. Declares its parameters in `params` and allocates them; the caller sets
+ * their values. The caller frees *ret with network_free(). */
 int classifier_network_new(const struct classifier_config *config, struct params *params,
                            struct network **ret, struct err *err);
 

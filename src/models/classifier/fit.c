@@ -210,8 +210,8 @@ int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_re
 /* ---- Synchronous training */
 
 /* The positions of the floats that follow the gradients and are summed with them over the workers.
- * A worker sets TAIL_STOP to 1 if it asks to stop, and TAIL_JOIN_REQUESTED to 1 if it knows of a
- * new worker that waits to join. Otherwise it sets 0. TAIL_RIGHT is the number of correct
+ * A worker sets TAIL_STOP to 1 if it was asked to stop, and TAIL_JOIN_REQUESTED to 1 if it knows of
+ * a new worker that waits to join. Otherwise it sets 0. TAIL_RIGHT is the number of correct
  * predictions. From TAIL_LOSS on, TAIL_DIGITS floats have the loss, split into digits of DIGIT_BITS
  * bits so that the sum of each digit is exact. */
 enum { TAIL_STOP, TAIL_JOIN_REQUESTED, TAIL_RIGHT, TAIL_LOSS, TAIL_DIGITS = 3, DIGIT_BITS = 16 };

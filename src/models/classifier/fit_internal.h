@@ -10,7 +10,8 @@ struct classifier_fit {
     const struct classifier_fit_options *options;
     /* the training pictures that this run has read; NULL if the options provide them */
     struct idx *train_owned;
-    struct idx *test;        /* test pictures; NULL in a process that does not evaluate the model */
+    /* test pictures; NULL in a process of a run with parameter servers that is not the chief */
+    struct idx *test;
     const struct idx *train; /* the training pictures, `train_owned` or those of the options */
     int claim;               /* file descriptor that locks the model directory; -1: none */
     struct classifier_model *model;

@@ -34,7 +34,8 @@ int face_eval_run(struct face_model *model, const struct dataset *dataset,
                   const struct dataset_persons_list *persons, struct face_eval *ret,
                   struct err *err);
 /* Measures the distribution of the distances between pictures and people who are not on them; see
- * threshold.h. Selects pictures like face_eval_run(). */
+ * threshold.h. Selects pictures like face_eval_run(). Any number of persons is allowed, but persons
+ * after the first METRICS_PICTURES_MAX are ignored. */
 int face_eval_strangers(struct face_model *model, const struct dataset *dataset,
                         const struct dataset_persons_list *persons, struct face_strangers *ret,
                         struct err *err);

@@ -43,8 +43,10 @@ const char *face_light_name(enum face_light light); /* "even", "keep" */
 
 /* Returns 0, or -ERR_INVALID if a member is out of its range. */
 int face_config_check(const struct face_config *config, struct err *err);
-/* The JSON in a model file or checkpoint. face_config_from_json() sets the values of older versions
- * for members that are missing, and returns -ERR_INVALID for invalid members. */
+/* The JSON in a model file or checkpoint. Older versions did not write the members "norm", "light",
+ * "crop" and "views". If one of these is missing, face_config_from_json() sets the value that the
+ * older versions used. Returns -ERR_INVALID if a member is invalid or any other member is
+ * missing. */
 struct json *face_config_to_json(struct arena *arena, const struct face_config *config);
 int face_config_from_json(const struct json *json, struct face_config *ret, struct err *err);
 

@@ -12,8 +12,8 @@
 enum { PART = 8 };
 
 /* The floats that are summed over the workers together with the gradients. A worker sets TAIL_STOP
- * to 1 if it asks to stop, and TAIL_JOIN_REQUESTED to 1 if it knows of a new worker that waits to
- * join. Otherwise it sets 0. */
+ * to 1 if it was asked to stop, and TAIL_JOIN_REQUESTED to 1 if it knows of a new worker that waits
+ * to join. Otherwise it sets 0. */
 enum { TAIL_STOP, TAIL_JOIN_REQUESTED };
 
 struct face_trainer {

@@ -49,13 +49,13 @@ void face_trainer_share(const struct face_trainer *trainer, int *ret_first, int 
 struct face_trainer_step {
     struct triplet_result loss; /* of the global batch, before the step */
     float rate;                 /* learning rate used */
-    bool stop;                  /* a worker asked to stop; set on all workers in the same step */
+    bool stop;                  /* a worker was asked to stop; equal on all workers */
     bool join_requested;        /* a new worker waits to join */
 };
 
 /* Runs step `step`, counted from 1, together with all other workers. `pictures` are the prepared
- * pictures of this worker; `labels` are the labels of the whole batch. `stop`: this worker asks all
- * workers to stop. The parameters are equal on all workers before and after the step. Returns
+ * pictures of this worker; `labels` are the labels of the whole batch. `stop`: this worker was
+ * asked to stop. The parameters are equal on all workers before and after the step. Returns
  * -ERR_INVALID, on all workers, if the loss is nan or infinite. */
 int face_trainer_step(struct face_trainer *trainer, uint64_t step, const float *pictures,
                       const int *labels, bool stop, struct face_trainer_step *ret, struct err *err);

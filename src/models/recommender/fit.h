@@ -1,12 +1,12 @@
 /* Trains a recommender, with parameter servers or in a single process. `trainer fit recommender`
  * calls recommender_fit().
  *
- * With servers, every worker calls it with the same options and its own client. No worker waits for
- * another before the last batch. The seed decides the sequence of batches. A counter on the servers
- * is the number of batches that workers have taken, and each worker takes the next batch when it is
- * ready. A slow worker therefore computes fewer batches. A batch that a worker had taken when it
- * died is not computed again. A restarted worker takes the next batch. When no batch is left, the
- * chief waits for the other workers, evaluates the model and writes it.
+ * With servers, every worker calls recommender_fit() with the same options and its own client. No
+ * worker waits for another before the last batch. The seed decides the sequence of batches. A
+ * counter on the servers is the number of batches that workers have taken, and each worker takes
+ * the next batch when it is ready. A slow worker therefore computes fewer batches. A batch that a
+ * worker had taken when it died is not computed again. A restarted worker takes the next batch.
+ * When no batch is left, the chief waits for the other workers, evaluates the model and writes it.
  *
  * A single process without servers computes the same batches in order and writes checkpoints, from
  * which the run can be resumed. */
@@ -17,9 +17,9 @@
 #include "train/run/model.h"
 
 struct recommender_fit_options {
-    /* The options that every model has. Without servers, fit.model_dir gets checkpoints and the
-     * model. With servers it gets only the model, from the chief, because the servers save their
-     * own snapshots. */
+    /* The options that every model has. The chief writes the model and the report of the run to
+     * fit.model_dir. Checkpoints are written only without servers, because servers save their own
+     * snapshots. */
     struct fit_options fit;
     struct recommender_config model;
     uint64_t epochs;

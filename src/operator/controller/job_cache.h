@@ -78,11 +78,11 @@ bool job_entry_record_pod_event(struct job_entry *entry, const char *uid, const 
  * The wait doubles with each pass without an answer, from 50 ms to 5 s. */
 void job_entry_note_server(struct job_entry *entry, bool answered, int64_t now_ms);
 
-/* Records that the server permanently rejects a pod of the job. Only the first rejection is stored.
- */
+/* Records that the server permanently rejects a pod of the job. Only the first rejection per
+ * generation of the job is stored. */
 void job_entry_reject(struct job_entry *entry, const struct json *job, const char *why);
-/* Returns why the server rejects the pods of this job. Returns NULL if it does not, or if the job
- * was changed since the rejection. */
+/* Returns why the server rejects the pods of this job. Returns NULL if the server does not reject
+ * them, or if the job has another generation than at the time of the rejection. */
 const char *job_entry_rejection(const struct job_entry *entry, const struct json *job);
 
 /* Drops the first `count` vanished pods, which have been handled. */

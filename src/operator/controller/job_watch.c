@@ -52,7 +52,7 @@ static const char *const POD_FIELDS[] = {
     "status.reason",
     NULL,
 };
-/* All fields of jobs except managedFields. */
+/* The fields of jobs that are used. managedFields and other metadata are dropped. */
 static const char *const JOB_FIELDS[] = {
     "kind",
     "metadata.annotations",

@@ -136,8 +136,8 @@ static bool is_to_be_adopted(const struct plan_run *run, const struct json *obje
            str_eq(kube_meta_label(object, TRAINING_NAME_LABEL), run->pass.workload->name);
 }
 
-/* Handles an object that exists already. It may belong to the job: an earlier call created it, and
- * the answer of this call was lost. */
+/* Handles an object that exists already. The object may belong to the job: an earlier call created
+ * it, but the answer of that call was lost. */
 static void on_existing(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;

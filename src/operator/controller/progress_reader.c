@@ -39,7 +39,7 @@ struct poll {
     void *dialing;            /* the connection attempt in progress, or NULL */
     struct http_fetch *fetch; /* the request in flight, or NULL */
     bool writing;             /* a write is in flight */
-    bool gone;                /* the job is gone; this poll is freed after the write */
+    bool gone;                /* not in reader->jobs any more; freed when the write has ended */
     struct poll *next_gone, *previous_gone; /* neighbours in reader->gone */
 };
 
@@ -50,7 +50,7 @@ struct progress_reader {
     struct training_dialer dialer;
     struct map jobs;            /* struct poll by "namespace/name" */
     struct poll *first, **last; /* the queue; `last` points to the NULL at its end */
-    struct poll *gone;          /* polls whose job is gone and whose write is in flight */
+    struct poll *gone;          /* forgotten polls whose write is still in flight */
     struct loop_timer pace;     /* starts the next request when PACE_MS have passed */
     int64_t last_request_ms;    /* time of the last request */
     size_t requests;            /* requests in flight */

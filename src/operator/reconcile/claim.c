@@ -1,9 +1,9 @@
-/* Plans the adoption and release of objects of a job. Like every controller of Kubernetes, it
- * adopts objects that have its labels but no controller, for example after a job was deleted with
- * --cascade=orphan and created again. It releases objects that it controls but that lost the
- * labels, for example when a user takes a pod out to debug it. Both are patches of one owner
- * reference, which fail if the name now belongs to another object than at the time of the decision.
- * Pure; part of the reconcile. */
+/* Plans the adoption and release of objects of a job. Like every controller of Kubernetes, the
+ * operator adopts objects that have the job's labels but no controller, for example after a job was
+ * deleted with --cascade=orphan and created again. The operator releases pods that the job controls
+ * but that lost the job's labels, for example when a user takes a pod out to debug it. Both are
+ * patches of one owner reference, which fail if the name now belongs to another object than at the
+ * time of the decision. Pure; part of the reconcile. */
 #include "operator/reconcile/reconcile_internal.h"
 
 #include "operator/reconcile/gang.h"

@@ -33,7 +33,7 @@ struct training_action {
     /* The uid of the object that is deleted or patched, so that a later object of the same name is
      * not affected. NULL or "" if the action creates an object. */
     const char *uid;
-    const struct json *object; /* the object to create, or the patch; NULL: built later */
+    const struct json *object; /* object to create, or patch; NULL: built later, or a deletion */
     bool force;                /* delete without grace period, because the pod's node is gone */
     /* The replica for which a pod or service is created. The object is built when the call is made.
      */

@@ -1,5 +1,5 @@
-/* Builds the pod and the service of one replica, as new objects in `arena`. plan.c calls these
- * functions when the controller creates the object. Pure. */
+/* Builds the pod and the service of one replica, as new objects in `arena`. plan.c calls
+ * training_pod_new() and training_service_new() when the controller creates the object. Pure. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_POD_TEMPLATE_H
 #define TRAINYARD_OPERATOR_RECONCILE_POD_TEMPLATE_H
 

@@ -81,7 +81,7 @@ static void record_finished(struct training_pass *pass)
     }
 }
 
-/* The node of such a pod is gone, so no kubelet will end the pod. */
+/* If the deletion of a pod is overdue, its node is gone, so no kubelet will end the pod. */
 void training_pass_delete_overdue(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->observed->pod_count; i++) {

@@ -1,6 +1,7 @@
 /* Runs the decisions for one job in their order; each decision has its own file. The controller
- * calls training_reconcile() when a job has changed or its requeue time has come. Pure: there is no
- * I/O and no clock, so the same observation gives the same plan. */
+ * calls training_reconcile() when a job or one of its objects has changed, or when the job's
+ * requeue time has come. Pure: there is no I/O and no clock, so the same observation gives the same
+ * plan. */
 #include "operator/reconcile/reconcile.h"
 
 #include "operator/reconcile/autoscaler.h"

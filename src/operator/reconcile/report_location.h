@@ -16,11 +16,12 @@ struct training_claims {
 };
 
 /* Returns the location of the file `path` of a container, in `arena`. If `claims` is given, the
- * nodes are this machine, and the location is a path such as "/srv/models/face/report.html".
- * Otherwise it is "face/report.html in claim models" for a claim, or "/srv/models/face/report.html
- * on node a" for a host path. Returns NULL if the path is invalid or is not on a volume that
- * outlives the pod. `spec` is the pod spec of the job's template, because the operator's copy of
- * `pod` has no volumes. */
+ * nodes are this machine, and the location is a path such as "/srv/models/face/report.html". If
+ * `claims` is NULL, the location of a host path is "/srv/models/face/report.html on node a". The
+ * location in a claim is "face/report.html in claim models" if `claims` is NULL or the claim's data
+ * is not on this machine. Returns NULL if the path is invalid or is not on a volume that outlives
+ * the pod. `spec` is the pod spec of the job's template, because the operator's copy of `pod` has
+ * no volumes. */
 const char *training_report_location(struct arena *arena, const struct training_claims *claims,
                                      const struct json *pod, const struct json *spec,
                                      const char *container, const char *path);

@@ -51,8 +51,9 @@ struct cascade_plan *cascade_plan_new(const struct cascade *cascade, int stride)
 struct cascade_plan *cascade_plan_free(struct cascade_plan *plan); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(cascade_plan)
 
-/* Returns whether the window with the top left corner (x, y) passes all stages. The window must lie
- * inside the picture, and sums->stride must be the stride of the plan. */
+/* Returns whether the window with the top left corner (x, y) passes all stages. A cascade of Haar
+ * features also rejects windows with little contrast. The window must lie inside the picture, and
+ * sums->stride must be the stride of the plan. */
 bool cascade_accepts(const struct cascade_plan *plan, const struct cascade_sums *sums, int x,
                      int y);
 

@@ -22,7 +22,7 @@ struct dataset_survey_options {
 struct dataset_survey {
     size_t pictures;         /* number of pictures examined */
     size_t left_out;         /* number of pictures that cannot be used */
-    size_t faces;            /* number of pictures that show a face */
+    size_t faces;            /* number of pictures with a face; 0 if `crop` needs no faces */
     size_t persons_left_out; /* number of persons without a usable picture */
     /* path and error of the first pictures that were left out */
     char *reasons[DATASET_SURVEY_NAMED];

@@ -1,5 +1,5 @@
-/* Implements detection, cropping and scaling of pictures; see picture.h. picture_png.c and its
- * neighbours decode the formats. */
+/* Implements detection, cropping and scaling of pictures; see picture.h. picture_pnm.c,
+ * picture_png.c, picture_jpeg.c and picture_webp.c decode the formats. */
 #include "train/data/picture.h"
 
 #include "base/mem.h"

@@ -6,9 +6,9 @@
 #include "train/kernels/simd.h"
 
 /* Channels are computed in blocks that fit in registers, so that a sum is stored once instead of
- * once per pixel. BLOCKS calls a macro for each block of `c` channels, which starts at channel
- * `from`. A block has BLOCK or LANES channels, both of which are constants for the compiler, or the
- * channels that are left. */
+ * once per pixel. BLOCKS divides `c` channels into blocks, and calls a macro for each block. The
+ * block starts at channel `from`. It has BLOCK or LANES channels, both of which are constants for
+ * the compiler, or the channels that are left. */
 enum { BLOCK = 4 * LANES };
 
 #define BLOCKS(width, c, ...)                                                                      \

@@ -8,7 +8,7 @@
 
 enum {
     TILE = 16, /* floats of a vector that are summed in registers */
-    AHEAD = 8, /* the row that is prefetched belongs to the id that is so many positions ahead */
+    AHEAD = 8, /* a row is prefetched this number of ids before it is added */
 };
 
 void embedding_bag_forward_ref(const struct embedding_bags *bags, int width, const float *table,

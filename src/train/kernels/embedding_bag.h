@@ -1,6 +1,7 @@
 /* Converts bags of ids to vectors. The vector of a bag is the sum, or the mean, of the table rows
  * with its ids. In the backward pass only these rows have a gradient, so the cost of a step depends
- * on the number of ids and not on the size of the table. These functions allocate nothing. */
+ * on the number of ids and not on the size of the table. The caller provides the memory of all
+ * results, and the scratch memory. */
 #ifndef TRAINYARD_TRAIN_KERNELS_EMBEDDING_BAG_H
 #define TRAINYARD_TRAIN_KERNELS_EMBEDDING_BAG_H
 

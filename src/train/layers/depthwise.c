@@ -1,5 +1,6 @@
 /* The layer of depthwise convolution, without bias: each channel has its own window. Together with
- * a 1 × 1 convolution it can replace a full convolution, and both need far fewer products. */
+ * a 1 × 1 convolution it can replace a full convolution, and the two layers need far fewer products
+ * than the full convolution. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>

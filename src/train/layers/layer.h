@@ -20,7 +20,7 @@ struct layer {
      * variance */
     size_t parameter[4];
     enum precision precision;
-    /* chosen by infer(); NULL: the layer is neither a convolution nor dense */
+    /* chosen by infer() of the kinds "conv" and "dense"; NULL in all other layers */
     const struct conv_kernels *kernels;
     union {
         struct {

@@ -27,8 +27,8 @@ struct network {
     bool accumulate[NETWORK_LAYERS_MAX][LAYER_INPUTS_MAX];
 };
 
-/* Returns zeroed memory, aligned at least to a cache line. Aborts the process if there is none. The
- * caller frees it with free(). */
+/* Returns zeroed memory, aligned at least to a cache line. Aborts the process if the memory cannot
+ * be allocated. The caller frees it with free(). */
 float *network_floats_new(size_t count);
 
 /* Rounds a number of floats up to a multiple of a cache line. */

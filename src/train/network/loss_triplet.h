@@ -2,7 +2,7 @@
  * margin, to the pictures of the same person (positives) than to the pictures of any other person
  * (negatives). Every worker passes the embeddings of the global batch, so all workers compute the
  * same loss. Then each worker uses its part of the gradient. The training of the face model calls
- * it once per step. */
+ * loss_triplet() once per step. */
 #ifndef TRAINYARD_TRAIN_NETWORK_LOSS_TRIPLET_H
 #define TRAINYARD_TRAIN_NETWORK_LOSS_TRIPLET_H
 

@@ -30,9 +30,9 @@ DEFINE_CLEANUP(network)
 void network_set_precision(struct network *network, enum precision precision);
 
 /* Each of these functions adds a layer and returns the number of its output tensor. Later calls
- * take this number, or NETWORK_INPUT, as `input` or `other`. Names must be unique. After an error
- * these functions add nothing and return NETWORK_INPUT; network_finish() reports the first
- * error. */
+ * take this number, or NETWORK_INPUT, as `input` or `other`. Names must be unique. A convolution
+ * pads its input with (kernel − 1) / 2 pixels of zeros on every side. After an error these
+ * functions add nothing and return NETWORK_INPUT; network_finish() reports the first error. */
 int network_conv(struct network *network, const char *name, int input, int channels, int kernel,
                  int stride);
 int network_depthwise(struct network *network, const char *name, int input, int kernel, int stride);

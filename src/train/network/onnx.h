@@ -52,7 +52,8 @@ int onnx_network(struct onnx *onnx, const struct network *network, const struct 
                  const char *input, char ret_output[ONNX_NAME_MAX], struct err *err);
 
 /* Writes the file under a temporary name and renames it. Returns 0, -ERR_TOO_LARGE if the model is
- * larger than a protobuf message may be, or the error of the file system. */
+ * larger than a protobuf message may be or the metadata is larger than 1 MiB, or the error of the
+ * file system. */
 int onnx_save(const struct onnx *onnx, const char *path, struct err *err);
 
 #endif

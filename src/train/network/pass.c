@@ -35,7 +35,7 @@ float *network_floats_new(size_t count)
     size_t size = count * sizeof(float), align = size >= 2 << 20 ? 2 << 20 : 64;
     if (posix_memalign(&memory, align, size ? size : align) != 0)
         mem_panic("out of memory: %zu bytes for the network", size);
-    (void)madvise(memory, size, MADV_HUGEPAGE); /* may fail: huge pages only make it faster */
+    (void)madvise(memory, size, MADV_HUGEPAGE); /* may fail: huge pages only save time */
     memset(memory, 0, size);
     return memory;
 }

@@ -57,9 +57,9 @@ struct checkpoint *checkpoint_free(struct checkpoint *checkpoint); /* NULL-safe;
 DEFINE_CLEANUP(checkpoint)
 
 /* Copies the values into `params` and the slots into `optimizer`. If names, shapes or the kind of
- * the optimizer differ, returns -ERR_INVALID, and the message names the first difference. On
- * failure nothing is copied. `name` is used in messages. If `optimizer` is NULL, the slots are
- * ignored. */
+ * the optimizer differ, returns -ERR_INVALID, and the message names the first difference. Returns
+ * -ERR_BAD_REQUEST if the number of values does not fit the shapes. On failure nothing is copied.
+ * `name` is used in messages. If `optimizer` is NULL, the slots are ignored. */
 int checkpoint_restore(const struct checkpoint *checkpoint, const char *name, struct params *params,
                        struct optimizer *optimizer, struct err *err);
 

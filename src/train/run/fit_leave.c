@@ -28,7 +28,8 @@ static void write_stopping(struct reducer *reducer, const float *stopping, struc
 }
 
 /* The step has told all workers that some worker was asked to stop, but not which. Further workers
- * may have been asked after the step had started. So the workers exchange this again. */
+ * may have been asked after the step had started. So each worker tells all others whether it was
+ * asked to stop. */
 int fit_leave_agree(struct fit_loop *loop, enum fit_leave *ret, struct err *err)
 {
     struct reducer *reducer = loop->reducer;

@@ -127,9 +127,10 @@ static int form_group(struct fit_loop *loop, int result, struct fit_loop_result 
 }
 
 /* Called after a step or fit_leave_agree() has failed. A failed step has changed nothing on this
- * worker, but may have succeeded on other workers. If a worker was lost, forms the group again.
- * Otherwise returns the error. Saves a checkpoint first, in case the lost workers do not come back.
- * An elastic group continues at once, so it saves in the background. */
+ * worker, but may have succeeded on other workers. If a worker was lost, forms the group again, or
+ * ends the run on this worker if this worker was asked to stop. Otherwise returns the error. Saves
+ * a checkpoint first, in case the lost workers do not come back, but not if the training has
+ * diverged. An elastic group continues at once, so it saves in the background. */
 static int recover_group(struct fit_loop *loop, int result, struct fit_loop_result *outcome,
                          struct err *err)
 {

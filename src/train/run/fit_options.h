@@ -45,7 +45,8 @@ struct fit_values {
     _Static_assert(offsetof(values, shared) == 0, "shared tables count from the beginning")
 
 /* Bits of option.marks. An option without marks must be equal on all synchronous workers, and may
- * change when a run is resumed. */
+ * change when a run is resumed. The seed has no marks, but must not change: each checkpoint has the
+ * seed of its run, and fit_save_restore() compares it. */
 enum {
     FIT_FREE = 1, /* may differ between workers */
     FIT_KEPT = 2, /* must not change when a run is resumed, because the evaluation depends on it */

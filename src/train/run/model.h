@@ -27,9 +27,9 @@ enum { MODEL_NUMBERS_MAX = 64 }; /* limit of the numbers that model.numbers() se
 
 struct model_run;
 
-/* The operations that the loop of fit_loop.h calls. A model that trains with servers only uses them
- * in a run without servers. `context` is fit_loop.context. `step`, `changed` and `config` must be
- * set. The other operations may be NULL. */
+/* The operations that the loop of fit_loop.h calls. A run with parameter servers does not use the
+ * loop, and calls none of them. `context` is fit_loop.context. `step`, `changed` and `config` must
+ * be set. The other operations may be NULL. */
 struct model_steps {
     /* Runs step `step`, counted from 1. `stop`: this worker was asked to stop. ret->stop is set on
      * all workers if `stop` is set on any worker. A step that fails must change nothing. Returns

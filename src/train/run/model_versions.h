@@ -14,9 +14,9 @@ enum { MODEL_VERSIONS_PATH_MAX = 4096 };
 /* Publishes a version. Calls `write`, which must create and sync `file` in a temporary directory.
  * Then syncs this directory and renames it to DIRECTORY/<version>. The version is `now_s`, or one
  * more than the highest version if that is greater. Creates DIRECTORY if it is missing. Also
- * removes temporary directories that killed processes have left. Returns 0 and sets *ret_version,
- * or returns an error. If only the sync after the renaming fails, the version is published all the
- * same. */
+ * removes temporary directories that are more than an hour old, because the processes that created
+ * them were killed. Returns 0 and sets *ret_version, or returns an error. If only the sync after
+ * the renaming fails, the version is published all the same. */
 int model_versions_publish(const char *directory, const char *file, int64_t now_s,
                            int (*write)(void *context, const char *path, struct err *err),
                            void *context, int64_t *ret_version, struct err *err);
