@@ -47,6 +47,11 @@ static int hex_digit(char c)
     return found ? (int)(found - digits) : -1;
 }
 
+static bool is_octal(char c)
+{
+    return c >= '0' && c <= '7';
+}
+
 /* Parses \x7f or \x{10ffff}. The position is after the x. */
 static bool take_hex(struct parser *parser, uint32_t *ret)
 {
@@ -85,9 +90,10 @@ static int take_escaped(struct parser *parser, uint32_t *ret)
         parser->at++;
         if (take_hex(parser, ret))
             return 0;
-    } else if (letter == '0') { /* up to two more digits of an octal number */
+    } else if (letter == '0' || (is_octal(letter) && is_octal(parser->at[1]))) {
+        /* Up to three octal digits. A single digit except 0 would be a reference to a group. */
         uint32_t value = 0;
-        for (int i = 0; i < 3 && *parser->at >= '0' && *parser->at <= '7'; i++)
+        for (int i = 0; i < 3 && is_octal(*parser->at); i++)
             value = value << 3 | (uint32_t)(*parser->at++ - '0');
         *ret = value;
         return 0;
@@ -213,19 +219,27 @@ static int take_class(struct parser *parser, const struct pattern_node **ret)
 
 static int take_alternation(struct parser *parser, const struct pattern_node **ret);
 
+/* Parses "P<name>" or "<name>". The name consists of ASCII letters, digits and underscores. */
+static int take_group_name(struct parser *parser, const char *start, const char *at)
+{
+    static const char allowed[] = "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    const char *name = strchr(at, '<') + 1, *end = strchr(at, '>');
+    if (!end)
+        return parser_fail(parser, "invalid named capture", start, strlen(start));
+    if (end == name || name + strspn(name, allowed) != end)
+        return parser_fail(parser, "invalid named capture", start, (size_t)(end - start) + 1);
+    parser->at = end + 1;
+    return 0;
+}
+
 /* Parses "?i", "?i-s:" or "?P<name>" after the parenthesis. Sets *ret_flags_only to true if the
  * parentheses only set flags and contain no group. */
 static int take_group_head(struct parser *parser, const char *start, bool *ret_flags_only)
 {
     const char *at = parser->at + 1;
     bool value = true;
-    if (str_has_prefix(at, "P<") || (at[0] == '<' && at[1] != '=' && at[1] != '!')) {
-        const char *end = strchr(at, '>');
-        if (!end || end == at + (*at == 'P' ? 2 : 1))
-            return parser_fail(parser, "invalid named capture", start, strlen(start));
-        parser->at = end + 1;
-        return 0;
-    }
+    if (str_has_prefix(at, "P<") || (at[0] == '<' && at[1] != '=' && at[1] != '!'))
+        return take_group_name(parser, start, at);
     for (; *at; at++) {
         switch (*at) {
         case 'i':

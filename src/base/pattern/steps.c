@@ -2,9 +2,19 @@
  * to allocate them at once. */
 #include "base/pattern/tree.h"
 
-/* Returns the number of steps of a node. If the number exceeds PATTERN_PROGRAM_MAX, returns any
- * number above that limit. A concatenation is a chain of `left` pointers that may be as long as the
- * expression, so a loop follows it, not a recursion. */
+static size_t count_steps(const struct pattern_node *node);
+
+/* Returns the number of steps of a part of a concatenation or repetition. A part without steps
+ * counts as one step, because it takes time to compile, too, for example in "((){1000}){1000}". */
+static size_t count_part(const struct pattern_node *node)
+{
+    size_t count = count_steps(node);
+    return count > 0 ? count : 1;
+}
+
+/* Returns the number of steps of a node, or more if the node has parts without steps. If the number
+ * exceeds PATTERN_PROGRAM_MAX, returns any number above that limit. A concatenation is a chain of
+ * `left` pointers that may be as long as the expression, so a loop follows it, not a recursion. */
 static size_t count_steps(const struct pattern_node *node)
 {
     size_t count = 0, inner;
@@ -16,13 +26,13 @@ static size_t count_steps(const struct pattern_node *node)
         case NODE_ASSERTION:
             return count + 1;
         case NODE_CONCATENATION:
-            count += count_steps(node->right);
+            count += count_part(node->right);
             break;
         case NODE_ALTERNATION:
             count += 2 + count_steps(node->right);
             break;
         case NODE_REPEAT:
-            inner = count_steps(node->left);
+            inner = count_part(node->left);
             if (inner > PATTERN_PROGRAM_MAX)
                 return inner;
             return count + (node->max == PATTERN_UNLIMITED

@@ -48,6 +48,9 @@ static void test_matches(void **state)
         {"^[a-]+$", "a-", true},
         {"^[\\d.-]+$", "1.-", true},
         {"^\\x41\\x{e4}\\t$", "A\xc3\xa4\t", true},
+        {"^\\101\\60[\\062]$", "A02", true}, /* octal */
+        {"^\\1011$", "A1", true},
+        {"^\\718$", "98", true},
         {"^.{3}$", "\xc3\xa4\xc3\xb6\xc3\xbc", true}, /* characters, not bytes */
         {"^[\xc3\xa4-\xc3\xbc]$", "\xc3\xb6", true},
         {"\\bfoo\\b", "a foo b", true},
@@ -56,6 +59,7 @@ static void test_matches(void **state)
         {"\\Aa\\z", "a", true},
         {"^(?P<name>a)(?<other>b)$", "ab", true},
         {"^(a|)$", "", true},
+        {"^(){1000}()$", "", true},
         {"^(a*)*$", "aaaa", true},
         {"^(a*)+b$", "aaaa", false},
         {"^a+?b??$", "aa", true},
@@ -100,10 +104,24 @@ static void test_refused(void **state)
         {"a{1001}", "error parsing regexp: invalid repeat count: `{1001}`"},
         {"a\\", "error parsing regexp: trailing backslash at end of expression: ``"},
         {"(a)\\1", "error parsing regexp: invalid escape sequence: `\\1`"},
+        {"\\18", "error parsing regexp: invalid escape sequence: `\\1`"},
+        {"\\81", "error parsing regexp: invalid escape sequence: `\\8`"},
         {"\\y", "error parsing regexp: invalid escape sequence: `\\y`"},
+        {"(?P<a b>x)", "error parsing regexp: invalid named capture: `(?P<a b>`"},
+        {"(?P<>x)", "error parsing regexp: invalid named capture: `(?P<>`"},
+        {"(?<\xc3\xa4>x)", "error parsing regexp: invalid named capture: `(?<\xc3\xa4>`"},
+        {"(?P<a", "error parsing regexp: invalid named capture: `(?P<a`"},
         {"\\pL", "\\p is not supported in patterns here: name the characters, as in [a-zA-Z]"},
         {"((a{100}){100}){100}",
          "error parsing regexp: expression too large: `((a{100}){100}){100}`"},
+        /* A repetition of nothing costs time, too. */
+        {"(((((){1000}){1000}){1000}){1000}){1000}",
+         "error parsing regexp: expression too large: `(((((){1000}){1000}){1000}){1000}){1000}`"},
+        {"(((((a{0}){1000}){1000}){1000}){1000}){1000}",
+         "error parsing regexp: expression too large: "
+         "`(((((a{0}){1000}){1000}){1000}){1000}){1000}`"},
+        {"(()()()()()()()()()()()){1000}",
+         "error parsing regexp: expression too large: `(()()()()()()()()()()()){1000}`"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         struct arena *arena = arena_new();
