@@ -436,6 +436,34 @@ static bool looks_like_json(const char *text, size_t size)
     return at < size && text[at] == '{';
 }
 
+/* A position in a JSON text. */
+struct column_counter {
+    const char *at;
+    uint32_t line, byte, character; /* from 1; `byte` and `character` count within the line */
+};
+
+static bool column_counter_is_before(const struct column_counter *counter, const struct json *value)
+{
+    return counter->line < value->line ||
+           (counter->line == value->line && counter->byte < value->column);
+}
+
+/* Converts the columns of a tree from bytes to characters, as in YAML. The counter only advances,
+ * because values are in the order of the text. */
+static void column_counter_convert(struct column_counter *counter, struct json *value)
+{
+    while (*counter->at && column_counter_is_before(counter, value)) {
+        bool continues = (counter->at[1] & 0xc0) == 0x80; /* a UTF-8 continuation byte */
+        bool ends = *counter->at++ == '\n';
+        counter->line += ends;
+        counter->byte = ends ? 1 : counter->byte + 1;
+        counter->character = ends ? 1 : counter->character + !continues;
+    }
+    value->column = counter->character;
+    JSON_EACH (inner, value)
+        column_counter_convert(counter, inner);
+}
+
 int yaml_parse(struct arena *arena, const struct source *source, const struct json_limits *limits,
                struct json **ret_documents, struct err *err)
 {
@@ -449,6 +477,7 @@ int yaml_parse(struct arena *arena, const struct source *source, const struct js
     struct json *documents = json_array(arena), *document;
     if (looks_like_json(text, size) &&
         json_parse(arena, text, size, limits, &document, NULL) == 0) {
+        column_counter_convert(&(struct column_counter){text, 1, 1, 1}, document);
         json_list_append(documents, document);
         *ret_documents = documents;
         return 0;

@@ -80,8 +80,8 @@ static int store_environment(struct parse *parse, const struct option *option)
     return 0;
 }
 
-/* Sets the option from the config file. Returns 1 if the file has a value for the option, 0 if it
- * has none or an empty list, or a negative error. */
+/* Sets the option from the config file. Returns 1 if the file has the option, 0 if it does not, or
+ * a negative error. */
 static int store_config(struct parse *parse, const struct option_config *config,
                         const struct option *option)
 {
@@ -96,7 +96,7 @@ static int store_config(struct parse *parse, const struct option_config *config,
         if (result < 0)
             source_err_wrap(parse->err, &config->source, source_value_place(member));
     }
-    return result < 0 ? result : count > 0;
+    return result < 0 ? result : member != NULL;
 }
 
 /* Reads the config file, if the command has an OPTION_CONFIG and a path is given. Must run before

@@ -166,6 +166,17 @@ static void test_source_positions(void **state)
     assert_int_equal(replicas->line, 3);
     assert_int_equal(replicas->column, 13);
     assert_int_equal(json_element(json_at(document, "spec", "list", NULL), 0)->line, 5);
+    /* In JSON, too, a column is a character. */
+    document = parse_all("{\"\xc3\xa4\": [\"\xe2\x82\xac\", 1],\n"
+                         " \"\xc3\xb6\": {\"b\": 2}, \"c\": 3}")
+                   ->first;
+    const struct json *list = json_get(document, "\xc3\xa4");
+    assert_int_equal(list->column, 7);
+    assert_int_equal(json_element(list, 0)->column, 8);
+    assert_int_equal(json_element(list, 1)->column, 13);
+    assert_int_equal(json_at(document, "\xc3\xb6", "b", NULL)->line, 2);
+    assert_int_equal(json_at(document, "\xc3\xb6", "b", NULL)->column, 13);
+    assert_int_equal(json_get(document, "c")->column, 22);
 }
 
 static void test_aliases(void **state)

@@ -20,7 +20,7 @@ struct values {
     int64_t steps;
     double rate;
     const char *optimizer, *directory, *name;
-    struct option_list labels;
+    struct option_list labels, tags;
 };
 
 #define FIELD(name) .offset = offsetof(struct values, name)
@@ -61,6 +61,7 @@ static const struct option OPTIONS[] = {
      .help = "where"},
     {.name = "name", .type = OPTION_STRING, FIELD(name), .help = "name"},
     {.name = "label", .type = OPTION_LIST, FIELD(labels), .help = "labels"},
+    {.name = "tag", .type = OPTION_LIST, FIELD(tags), .fallback = "all", .help = "tags"},
     {0},
 };
 
@@ -224,7 +225,7 @@ static void a_config_file_sets_values(void **state)
     _cleanup_free_ char *expected = mem_printf(
         "{\"config\":\"%s\",\"plain\":true,\"steps\":20,\"learning-rate\":0.001,"
         "\"optimizer\":\"sgd\",\"model-dir\":\"/model\",\"name\":\"007\",\"label\":[\"a\","
-        "\"2\"]}",
+        "\"2\"],\"tag\":[\"all\"]}",
         path);
     assert_string_equal(json_to_string(arena, options_to_json(arena, &COMMAND, &values, 0, 0)),
                         expected);
@@ -246,6 +247,22 @@ static void command_line_and_environment_override_the_file(void **state)
     options_release(&COMMAND, &values);
 }
 
+static void an_empty_list_in_the_file_replaces_the_default(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t count;
+    } ROWS[] = {{"{}\n", 1}, {"tag: []\n", 0}, {"tag: [a, b]\n", 2}};
+    for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
+        struct values values;
+        write_config(ROWS[i].text);
+        assert_int_equal(parse(&values, NULL, "@", NULL), 0);
+        assert_int_equal(values.tags.count, ROWS[i].count);
+        options_release(&COMMAND, &values);
+        unlink(path);
+    }
+}
+
 static void config_file_errors_have_a_position(void **state)
 {
     static const struct {
@@ -265,6 +282,10 @@ static void config_file_errors_have_a_position(void **state)
         {"steps: [1, 2]\n", ":1:8: 'steps' takes a value, not an array"},
         {"steps:\n", ":1:7: 'steps' takes a value, not null"},
         {"label: [a, {b: 1}]\n", ":1:12: 'label' takes a value, not an object"},
+        {"{\"name\": \"\xc3\xa4\xc3\xb6\", \"lr\": \"x\"}\n",
+         ":1:22: 'lr': 'x' is not a number\n"
+         "    {\"name\": \"\xc3\xa4\xc3\xb6\", \"lr\": \"x\"}\n"
+         "                         ^"},
         {"config: other.yaml\n", ":1:1: 'config' is not allowed in an options file"},
         {"- steps\n", "' must map options to values"},
         {"", "' must map options to values"},
@@ -343,6 +364,7 @@ int main(void)
         TEST(a_url_is_rejected_as_a_path_argument),
         TEST(a_config_file_sets_values),
         TEST(command_line_and_environment_override_the_file),
+        TEST(an_empty_list_in_the_file_replaces_the_default),
         TEST(config_file_errors_have_a_position),
         TEST(a_config_file_has_limits),
         TEST(help_lists_aliases_and_variables),
