@@ -159,7 +159,10 @@ static int parser_take_bracket(struct path_parser *parser, struct json_path_step
 static int parser_take_name(struct path_parser *parser, const char *ends,
                             struct json_path_step *step)
 {
-    char *name = arena_strdup(parser->arena, parser->at), *end = name;
+    const char *start = parser->at;
+    char *name = arena_strdup(parser->arena, start), *end = name;
+    if (step->type == STEP_DEEP && *start == '*')
+        return parser_refuse(parser, "a name must follow '..'");
     for (; *parser->at && !strchr(".[", *parser->at) && !strchr(ends, *parser->at); parser->at++) {
         if (strchr("{}|,()@?:]=! ", *parser->at))
             return parser_refuse(parser, "unrecognized character");
@@ -170,7 +173,7 @@ static int parser_take_name(struct path_parser *parser, const char *ends,
     if (end == name)
         return parser_refuse(parser, "a name is missing");
     *end = '\0';
-    if (str_eq(name, "*"))
+    if (*start == '*' && parser->at == start + 1)
         step->type = STEP_ALL;
     step->name = name;
     return 0;

@@ -94,20 +94,23 @@ static wide scale_decimal(const char *digits, size_t count, int exponent)
 }
 
 /* Returns number × 2^exponent as a number of billionths, rounded up and limited. The last
- * `fraction` digits of the number are its fraction, of which only the first 18 count. */
+ * `fraction` digits of the number are its fraction. It is multiplied digit by digit from its end,
+ * so that a long fraction cannot overflow. */
 static wide scale_binary(const char *digits, size_t count, size_t fraction, int exponent)
 {
-    wide scale = (wide)1 << exponent, whole = 0, part = 0, unit = NANO * NANO;
+    wide scale = (wide)1 << exponent, whole = 0, part = 0;
+    bool lost = false;
     size_t whole_count = count - fraction;
     for (size_t i = 0; i < whole_count && whole <= INT64_MAX; i++)
         whole = whole * 10 + (digits[i] - '0');
-    for (size_t i = whole_count; i < count; i++) {
-        unit /= 10;
-        part += unit * (digits[i] - '0');
+    for (size_t i = count; i > whole_count; i--) {
+        part += scale * NANO * (digits[i - 1] - '0');
+        lost = lost || part % 10 != 0;
+        part /= 10;
     }
     if (whole > INT64_MAX / scale)
         return VALUE_MAX_;
-    return quantity_clamp(whole * scale * NANO + (part * scale + NANO - 1) / NANO);
+    return quantity_clamp(whole * scale * NANO + part + lost);
 }
 
 int kube_quantity_parse(const char *text, struct kube_quantity *ret, struct err *err)

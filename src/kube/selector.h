@@ -52,8 +52,8 @@ int kube_selector_from_expressions(struct arena *arena, const struct json *expre
 bool kube_selector_matches(const struct kube_selector *selector, const struct json *labels);
 
 /* Returns the terms in the syntax that kube_selector_parse() reads. The text does not show
- * `nothing`. kube_selector_parse() refuses the text if a key or value from JSON is not valid for a
- * label. */
+ * `nothing`. kube_selector_parse() refuses the text if it is longer than KUBE_SELECTOR_MAX, or if a
+ * key or value from JSON is not valid for a label. */
 char *kube_selector_text(struct arena *arena, const struct kube_selector *selector);
 
 struct kube_field_term {

@@ -42,7 +42,7 @@ struct kube_event_entry {
     /* The newest of the combined messages; NULL: the message in `content`. */
     char *newest_message;
     int64_t first_ms;                     /* wall time of the first occurrence */
-    int64_t last_ms;                      /* wall time of the newest repetition; 0: none */
+    int64_t last_ms;                      /* wall time of the newest occurrence */
     int64_t count;                        /* how often the event happened */
     int64_t written_count;                /* the count that was last sent to the server */
     bool under_way;                       /* being written, or queued */
@@ -130,8 +130,9 @@ static const char *namespace_of(const struct kube_event_entry *entry)
 static struct json *make_event(struct arena *arena, const struct kube_event_entry *entry)
 {
     const struct content *content = &entry->content;
-    char first[MOMENT_TEXT_MAX];
+    char first[MOMENT_TEXT_MAX], last[MOMENT_TEXT_MAX];
     moment_format(entry->first_ms, first);
+    moment_format(entry->last_ms, last);
     struct json *event = kube_object_make(arena, &KUBE_EVENTS, namespace_of(entry), entry->name);
     struct json *reference = json_ensure_object(arena, event, "involvedObject");
     const struct {
@@ -153,7 +154,7 @@ static struct json *make_event(struct arena *arena, const struct kube_event_entr
     json_set_string(arena, json_ensure_object(arena, event, "source"), "component",
                     content->component);
     json_set_string(arena, event, "firstTimestamp", first);
-    json_set_string(arena, event, "lastTimestamp", first);
+    json_set_string(arena, event, "lastTimestamp", last);
     json_set_int(arena, event, "count", entry->count);
     json_set_string(arena, event, "type", content->type);
     json_set_string(arena, event, "reportingComponent", content->component);
@@ -302,7 +303,7 @@ static struct kube_event_entry *entry_new(struct kube_client *client, const char
     forget_oldest(client);
     entry->client = client;
     copy_texts(entry, content);
-    entry->first_ms = loop_wall_ms(client->loop);
+    entry->first_ms = entry->last_ms = loop_wall_ms(client->loop);
     entry->count = 1;
     loop_timer_init(client->loop, &entry->timer, on_event_timer);
     list_append(&client->events_by_age, &entry->link);

@@ -255,7 +255,7 @@ const char *managed_fields_name(struct arena *arena, const char *user_agent)
     _cleanup_buf_ struct buf name;
     buf_init(&name, MANAGED_NAME_MAX);
     size_t left = user_agent ? strcspn(user_agent, "/") : 0;
-    for (const char *at = user_agent; left > 0;) {
+    for (const char *at = user_agent; left > 0 && !name.overflowed;) {
         size_t size = utf8_size(at, left);
         if (size > 1 || (size == 1 && (unsigned char)*at >= ' ' && *at != 0x7f))
             buf_append(&name, at, size);

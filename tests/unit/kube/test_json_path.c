@@ -146,6 +146,8 @@ static void test_refused(void **state)
         ".a{",
         ".a[::0]",
         ".a b",
+        "..*", /* as kubectl does */
+        "$..*.name",
         ".a[99999999999999999999]",
         ".a[?(@[?(@[?(@[?(@[?(@.a)])])])])]",
     };

@@ -63,6 +63,11 @@ static void a_quantity_is_written_in_canonical_form(void **state)
         {"16Ei", "9223372036854775807", INT64_MAX, INT64_MAX},
         {"1e-999999999", "1e-9", 1, 1},
         {"0.0000000001Ki", "103n", 1, 1},
+        /* Digits after the 18th of a fraction count, too. */
+        {"0.0000000000000000001Ki", "1n", 1, 1},
+        {"-0.0000000000000000001Ki", "-1n", -1, -1},
+        {"0.0000000000000000001Ei", "115292151n", 1, 116},
+        {"0.5000000000000000000000000000Ki", "512", 512, 512000},
     };
     for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
         struct kube_quantity quantity = parse(CASES[i].text);

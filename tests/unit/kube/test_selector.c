@@ -71,6 +71,23 @@ static void matches_labels(void **state)
     }
 }
 
+/* A selector from JSON has no maximum number of values; its text must have them all. */
+static void the_text_of_a_large_selector_is_complete(void **state)
+{
+    enum { VALUES = 2000 };
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *object =
+        read_json(arena, "{'matchExpressions': [{'key': 'a', 'operator': 'In', 'values': []}]}");
+    struct json *values = json_get(json_first(json_get(object, "matchExpressions")), "values");
+    for (int i = 0; i < VALUES; i++)
+        json_append(values, json_stringf(arena, "%063d", i));
+    struct kube_selector selector;
+    assert_int_equal(kube_selector_from_json(arena, object, &selector, NULL), 0);
+    const char *text = kube_selector_text(arena, &selector);
+    assert_int_equal(strlen(text), strlen("a in ()") + VALUES * 64 - 1);
+    assert_true(str_has_suffix(text, "1999)"));
+}
+
 static void rejects_invalid_selectors(void **state)
 {
     static const char *const BAD[] = {
@@ -190,6 +207,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matches_labels),
+        cmocka_unit_test(the_text_of_a_large_selector_is_complete),
         cmocka_unit_test(rejects_invalid_selectors),
         cmocka_unit_test(limits_hold_at_the_last_one),
         cmocka_unit_test(is_read_from_json),

@@ -114,6 +114,22 @@ static void repetitions_are_counted(void **state)
     assert_int_equal(fake_api_count(&world->api, "{\"count\":101,"), 1);
 }
 
+static void a_repetition_in_the_queue_changes_the_last_time(void **state)
+{
+    struct world *world = *state;
+    world->api.delay_ms = 5000;
+    record_event(world, 1); /* is being written, so the next event waits in the queue */
+    record_event(world, 2);
+    sim_loop_run_for(world->loop, 2000);
+    record_event(world, 2);
+    loop_run(world->loop);
+    assert_int_equal(fake_api_count(&world->api, "POST"), 2);
+    assert_int_equal(fake_api_count(&world->api, "\"firstTimestamp\":\"2001-09-09T01:46:40Z\","
+                                                 "\"lastTimestamp\":\"2001-09-09T01:46:42Z\","
+                                                 "\"count\":2"),
+                     1);
+}
+
 static void a_failed_event_is_created_again(void **state)
 {
     struct world *world = *state;
@@ -273,6 +289,7 @@ int main(void)
         TEST(an_event_is_created),
         TEST(events_of_two_containers_are_separate),
         TEST(repetitions_are_counted),
+        TEST(a_repetition_in_the_queue_changes_the_last_time),
         TEST(a_failed_event_is_created_again),
         TEST(a_long_message_is_truncated_and_a_node_gets_default),
         TEST(the_oldest_events_are_forgotten),

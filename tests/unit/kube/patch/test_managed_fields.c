@@ -231,6 +231,9 @@ static void a_manager_is_named_after_the_user_agent(void **state)
     memset(longest, 'x', sizeof(longest) - 1);
     longest[sizeof(longest) - 1] = '\0';
     assert_int_equal(strlen(managed_fields_name(arena, longest)), MANAGED_NAME_MAX);
+    /* A character that does not fit ends the name. */
+    memcpy(longest + MANAGED_NAME_MAX - 1, "\xc3\xbc", 2);
+    assert_int_equal(strlen(managed_fields_name(arena, longest)), MANAGED_NAME_MAX - 1);
 }
 
 /* At the limit, and one past it. */
