@@ -51,24 +51,29 @@ static struct json *devices_choose(struct arena *arena, const struct kube_device
     return numbers;
 }
 
+/* Adds the GPUs of a container to the map, if it requests any. The search starts at *next. */
+static void devices_add(struct arena *arena, struct json *map, const struct json *container,
+                        const struct kube_devices *devices, size_t *next)
+{
+    int64_t count = kube_devices_requested(container);
+    if (count > 0)
+        json_set(arena, map, json_get_string(container, "name", ""),
+                 devices_choose(arena, devices, count, next));
+}
+
 const char *kube_devices_assign(struct arena *arena, const struct json *pod,
                                 const struct kube_devices *devices)
 {
     const struct json *spec = json_get(pod, "spec");
     struct json *map = json_object(arena);
-    size_t next = 0;
-    JSON_EACH (container, json_get(spec, "containers")) {
-        if (kube_devices_requested(container) > 0)
-            json_set(arena, map, json_get_string(container, "name", ""),
-                     devices_choose(arena, devices, kube_devices_requested(container), &next));
-    }
+    size_t next = 0; /* behind the GPUs of the containers that keep running */
     JSON_EACH (container, json_get(spec, "initContainers")) {
-        size_t from_first = 0;
-        if (kube_devices_requested(container) > 0)
-            json_set(
-                arena, map, json_get_string(container, "name", ""),
-                devices_choose(arena, devices, kube_devices_requested(container), &from_first));
+        bool is_sidecar = str_eq(json_get_string(container, "restartPolicy", ""), "Always");
+        size_t reused = next;
+        devices_add(arena, map, container, devices, is_sidecar ? &next : &reused);
     }
+    JSON_EACH (container, json_get(spec, "containers"))
+        devices_add(arena, map, container, devices, &next);
     return json_count(map) > 0 ? json_to_string(arena, map) : NULL;
 }
 

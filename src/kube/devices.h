@@ -27,8 +27,9 @@ struct kube_devices {
 void kube_devices_take(struct kube_devices *devices, const char *annotation);
 
 /* Returns the annotation that assigns the first free GPUs to the pod; NULL if the pod requests
- * none. The caller has checked that enough GPUs are free. Init containers, including sidecars, use
- * the same GPUs as the other containers. */
+ * none. The caller has checked that enough GPUs are free. Containers that run at the same time get
+ * different GPUs. An init container that is no sidecar (restartPolicy Always) ends before the later
+ * containers start, so they may get its GPUs. */
 const char *kube_devices_assign(struct arena *arena, const struct json *pod,
                                 const struct kube_devices *devices);
 
