@@ -249,7 +249,8 @@ static bool is_of_pods(const char *name)
 {
     return !str_has_prefix(name, "count/") && !strstr(name, "storage") &&
            (str_eq(name, "pods") || str_eq(name, "cpu") || str_eq(name, "memory") ||
-            str_has_prefix(name, "requests.") || str_has_prefix(name, "limits."));
+            str_has_prefix(name, "hugepages-") || str_has_prefix(name, "requests.") ||
+            str_has_prefix(name, "limits."));
 }
 
 bool quota_limits_kind(const struct json *quota, const struct kube_resource *id)

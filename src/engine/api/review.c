@@ -113,7 +113,7 @@ static int review_self(struct api_call *call, const struct json *review, struct 
     if (identity->extra)
         json_set(call->arena, user, "extra", json_clone(call->arena, identity->extra));
     struct json *groups = json_ensure_array(call->arena, user, "groups");
-    for (const char *const *group = identity->groups; *group; group++)
+    for (const char *const *group = identity->groups; group && *group; group++)
         json_append(groups, json_string(call->arena, *group));
     add_extra(call->arena, user, "authentication.kubernetes.io/pod-name", identity->pod);
     add_extra(call->arena, user, "authentication.kubernetes.io/pod-uid", identity->pod_uid);

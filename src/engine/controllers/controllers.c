@@ -83,6 +83,7 @@ static const char *const POD_FIELDS[] = {
     "spec.initContainers.name",
     "spec.initContainers.ports",
     "spec.initContainers.resources.requests",
+    "spec.initContainers.restartPolicy",
     "spec.nodeName",
     "spec.nodeSelector",
     "spec.preemptionPolicy",

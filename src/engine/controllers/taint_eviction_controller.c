@@ -3,6 +3,7 @@
  * is kept in memory, so the time starts again when the controllers restart, as in Kubernetes. */
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/moment.h"
 #include "base/str.h"
 #include "engine/controllers/controllers.h"
 #include "engine/scheduler/disruption.h"
@@ -141,9 +142,10 @@ static void taint_eviction_controller_work(void *context, const char *key)
         return;
     }
     int64_t now_ms = loop_now_ms(hub_loop(evictions->hub));
-    int64_t left_ms = toleration_s == 0 ? 0
-                                        : taint_eviction_since(evictions, key, pod) +
-                                              toleration_s * 1000 - now_ms;
+    int64_t left_ms =
+        toleration_s == 0
+            ? 0
+            : moment_after(taint_eviction_since(evictions, key, pod), toleration_s) - now_ms;
     if (left_ms > 0) {
         workqueue_done(evictions->queue, key, false);
         workqueue_add_after(evictions->queue, key, left_ms);

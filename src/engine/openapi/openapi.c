@@ -158,7 +158,7 @@ static void respond_v3(struct http_exchange *exchange, const struct openapi_sour
         http_end(exchange);
         return;
     }
-    if (requested_hash)
+    if (!str_is_empty(requested_hash))
         http_header_add(arena, &headers, "Cache-Control", "public, immutable, max-age=31536000");
     cached_document_respond(exchange, type, headers, body.data, body.size);
 }

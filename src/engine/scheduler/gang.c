@@ -103,15 +103,12 @@ static void gang_clear(struct layout *layout)
         gang_take_back(layout, i);
 }
 
-/* Returns whether the placed pods may restrict the nodes of a member. The view contains placed pods
- * only if one of them has affinity or the first member depends on them (scheduler_gather()). */
-static bool gang_depends_on_pods(const struct scheduler_gang *gang,
-                                 const struct scheduler_view *view)
+bool scheduler_gang_depends_on_pods(const struct scheduler_gang *gang)
 {
     for (size_t i = 0; i < gang->waiting_count; i++)
         if (scheduler_depends_on_pods(gang->waiting[i].pod))
             return true;
-    return view->pod_count > 0;
+    return false;
 }
 
 static void layout_init_member(struct layout *layout, size_t member,
@@ -139,7 +136,8 @@ static void layout_init(struct layout *layout, struct arena *arena,
     layout->at = ARENA_ARRAY(arena, size_t, members + 1);
     layout->nodes = ARENA_ARRAY(arena, struct scheduler_node, count + 1);
     layout->pods = ARENA_ARRAY(arena, struct scheduler_placed, view->pod_count + members + 1);
-    layout->checks_pods = gang_depends_on_pods(gang, view);
+    /* If no member depends on pods, the view contains pods only if one of them has affinity. */
+    layout->checks_pods = view->pod_count > 0 || scheduler_gang_depends_on_pods(gang);
     for (size_t node = 0; node < count; node++) {
         node_usage_add(&layout->used[node], view->nodes[node].used);
         layout->nodes[node] = view->nodes[node];

@@ -27,9 +27,13 @@ struct scheduler_gang {
 /* Returns the number of members that must start together: spec.minMember, at least 1. */
 size_t scheduler_gang_min_member(const struct json *group);
 
+/* Returns whether the pods that have a node may restrict the nodes of a waiting member. */
+bool scheduler_gang_depends_on_pods(const struct scheduler_gang *gang);
+
 /* Fills in `node` or `message` of every waiting member. If enough members have a node already, each
  * waiting member is placed separately. The order of the nodes in the view has an effect only if
- * gang.c must search with backtracking. */
+ * gang.c must search with backtracking. The view must contain the placed pods if
+ * scheduler_gang_depends_on_pods() or if a placed pod has pod affinity. */
 void scheduler_gang_decide(struct arena *arena, struct scheduler_gang *gang,
                            const struct scheduler_view *view);
 

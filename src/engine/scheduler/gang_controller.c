@@ -127,7 +127,8 @@ static void gang_decide(struct scheduler *scheduler, struct arena *arena,
     if (gathered->gang.waiting_count == 0)
         return;
     struct scheduler_gathered cluster;
-    scheduler_gather(scheduler, arena, "", gathered->waiting[0]->json, false, &cluster);
+    scheduler_gather(scheduler, arena, "", gathered->waiting[0]->json,
+                     scheduler_gang_depends_on_pods(&gathered->gang), &cluster);
     scheduler_gang_decide(arena, &gathered->gang, &cluster.view);
     scheduler_gathered_release(&cluster);
     for (size_t i = 0; i < gathered->gang.waiting_count; i++) {

@@ -139,6 +139,34 @@ static void test_scopes(void **state)
     }
 }
 
+static void test_limited_kinds(void **state)
+{
+    struct api *api = *state;
+    static const struct {
+        const char *name, *plural;
+        bool limits;
+    } rows[] = {
+        {"pods", "pods", true},
+        {"cpu", "pods", true},
+        {"requests.x.org/y", "pods", true},
+        {"hugepages-2Mi", "pods", true},
+        {"requests.hugepages-2Mi", "pods", true},
+        {"ephemeral-storage", "pods", true},
+        {"requests.storage", "pods", false},
+        {"requests.storage", "persistentvolumeclaims", true},
+        {"hugepages-2Mi", "services", false},
+        {"services.nodeports", "services", true},
+        {"count/configmaps", "configmaps", true},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        const struct kube_resource id = {.group = "", .plural = rows[i].plural};
+        const struct json *quota = read_json(
+            api->arena, arena_printf(api->arena, "{'spec':{'hard':{'%s':'1'}}}", rows[i].name));
+        if (quota_limits_kind(quota, &id) != rows[i].limits)
+            fail_msg("%s, %s", rows[i].name, rows[i].plural);
+    }
+}
+
 /* ---- On the API ------------------------------------------------------------------------------ */
 
 static void test_rejected_objects(void **state)
@@ -242,6 +270,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_usage, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_scopes, setup, api_controlled_teardown),
+        cmocka_unit_test_setup_teardown(test_limited_kinds, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_rejected_objects, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_concurrent_creates, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_quota_counts_existing_objects, setup,

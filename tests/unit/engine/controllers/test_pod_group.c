@@ -126,6 +126,29 @@ static void test_whole_group_starts(void **state)
                         "scheduler-plugins-scheduler");
 }
 
+/* Only the second member has a rule about pods outside of the group. */
+static void test_rules_of_a_later_member(void **state)
+{
+    struct api *api = *state;
+    make_node(api, "n1", "8");
+    api_merge(api, "/api/v1/nodes/n1", "{\"metadata\":{\"labels\":{\"host\":\"n1\"}}}");
+    make_pod(api, "outside", NULL, "1");
+    api_merge(api, PODS "/outside", "{\"metadata\":{\"labels\":{\"app\":\"x\"}}}");
+    api_run(api, 2000);
+    assert_string_equal(node_of(api, "outside"), "n1");
+    make_group(api, "g", "'minMember': 2");
+    make_pod(api, "a", "g", "1");
+    post(api, PODS,
+         "{'metadata': {'name': 'b', 'labels': {'scheduling.x-k8s.io/pod-group': 'g'}}, 'spec': "
+         "{'containers': [{'name': 'm', 'image': 'i'}], 'affinity': {'podAntiAffinity': "
+         "{'requiredDuringSchedulingIgnoredDuringExecution': [{'topologyKey': 'host', "
+         "'labelSelector': {'matchLabels': {'app': 'x'}}}]}}}}");
+    api_run(api, 2000);
+    assert_string_equal(node_of(api, "a"), "");
+    assert_string_equal(node_of(api, "b"), "");
+    assert_non_null(strstr(waits_for(api, "b"), "didn't match pod anti-affinity rules"));
+}
+
 static void ignore(void *context, struct json *object, const struct err *err)
 {
 }
@@ -373,6 +396,7 @@ int main(void)
     cmocka_unit_test_setup_teardown(function, api_controlled_setup, api_controlled_teardown)
     const struct CMUnitTest tests[] = {
         FIXTURE_TEST(test_whole_group_starts),
+        FIXTURE_TEST(test_rules_of_a_later_member),
         FIXTURE_TEST(test_reason_is_written_once),
         FIXTURE_TEST(test_two_groups),
         FIXTURE_TEST(test_replaced_and_additional_members),

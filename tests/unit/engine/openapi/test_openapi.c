@@ -241,6 +241,41 @@ static void test_v2_in_protobuf(void **state)
 
 /* ---- Version 3 ------------------------------------------------------------------------------- */
 
+static void on_caching_head(void *context, int status, const struct http_header *headers)
+{
+    const char *value = http_header_get(headers, "Cache-Control");
+    assert_int_equal(status, 200);
+    *(bool *)context = value && strstr(value, "immutable");
+}
+
+static void on_caching_end(void *context, const struct err *err)
+{
+}
+
+/* Returns whether a client may cache the response forever. */
+static bool is_immutable(struct api *api, const char *path, const char *query)
+{
+    static const struct http_callbacks callbacks = {.on_head = on_caching_head,
+                                                    .on_end = on_caching_end};
+    const struct http_request request = {
+        .method = "GET", .path = path, .query = query, .peer = "test"};
+    bool immutable = false;
+    http_start(api->transport, &request, 0, &callbacks, &immutable);
+    api_run(api, 1000);
+    return immutable;
+}
+
+static void test_v3_caching(void **state)
+{
+    struct api *api = *state;
+    struct answer index = api_get(api, "/openapi/v3");
+    const char *address =
+        json_get_string(json_at(index.json, "paths", "api/v1", NULL), "serverRelativeURL", "");
+    assert_true(is_immutable(api, "/openapi/v3/api/v1", strchr(address, '?') + 1));
+    assert_false(is_immutable(api, "/openapi/v3/api/v1", ""));
+    assert_false(is_immutable(api, "/openapi/v3/api/v1", "hash="));
+}
+
 static void test_v3(void **state)
 {
     struct api *api = *state;
@@ -296,7 +331,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_definitions), cmocka_unit_test(test_references),
         cmocka_unit_test(test_operations),  cmocka_unit_test(test_v2_in_protobuf),
-        cmocka_unit_test(test_v3),
+        cmocka_unit_test(test_v3),          cmocka_unit_test(test_v3_caching),
     };
     return cmocka_run_group_tests(tests, api_setup, api_teardown);
 }

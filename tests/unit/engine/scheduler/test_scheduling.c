@@ -151,6 +151,9 @@ static void test_no_execute(void **state)
     make_pod(api, "later", 0,
              ", 'tolerations': [{'key': 'k', 'operator': 'Exists', 'effect': 'NoExecute', "
              "'tolerationSeconds': 60}]");
+    make_pod(api, "latest", 0,
+             ", 'tolerations': [{'key': 'k', 'operator': 'Exists', 'effect': 'NoExecute', "
+             "'tolerationSeconds': 9223372036854775807}]");
     api_run(api, 1000);
     taint(api, DRIVES_AWAY);
     api_run(api, 1000);
@@ -172,6 +175,7 @@ static void test_no_execute(void **state)
     api_run(api, 15 * 1000);
     assert_true(is_leaving(api, "later"));
     assert_false(is_leaving(api, "stays"));
+    assert_false(is_leaving(api, "latest"));
 }
 
 static void test_scheduling_gates(void **state)
@@ -219,6 +223,21 @@ static void test_overcommitment(void **state)
     make_pod(api, "c", 1, "");
     api_run(api, 1000);
     assert_string_equal(node_of(api, "c"), "");
+}
+
+/* A sidecar runs beside the other containers, so the requests of both are used up. */
+static void test_sidecar_uses_resources(void **state)
+{
+    struct api *api = *state;
+    make_node(api, "n1", "");
+    make_pod(api, "a", 1,
+             ", 'initContainers': [{'name': 's', 'image': 'i', 'restartPolicy': 'Always', "
+             "'resources': {'requests': {'cpu': '1'}}}]");
+    api_run(api, 1000);
+    assert_string_equal(node_of(api, "a"), "n1");
+    make_pod(api, "b", 1, "");
+    api_run(api, 1000);
+    assert_string_equal(node_of(api, "b"), "");
 }
 
 /* A pod that waits for a neighbour is scheduled when the neighbour arrives. */
@@ -312,7 +331,7 @@ static void test_gpus(void **state)
                         "trainyard.dev/gpus", ""),
     };
     assert_string_equal(held[0], "{\"m\":[0]}");
-    assert_string_equal(held[1], "{\"m\":[1],\"first\":[1]}");
+    assert_string_equal(held[1], "{\"first\":[1],\"m\":[1]}");
     assert_string_equal(pod_at(api, "c", "status.conditions.0.message"),
                         "0/2 nodes are available: 2 Insufficient nvidia.com/gpu. preemption: 0/2 "
                         "nodes are available: 2 No preemption victims found for incoming pod.");
@@ -337,6 +356,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_no_execute, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_scheduling_gates, setup, api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_overcommitment, setup, api_controlled_teardown),
+        cmocka_unit_test_setup_teardown(test_sidecar_uses_resources, setup,
+                                        api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_pod_waits_for_an_affine_pod, setup,
                                         api_controlled_teardown),
         cmocka_unit_test_setup_teardown(test_pods_of_a_burst_are_spread, setup,
