@@ -430,7 +430,8 @@ static void socket_finish(struct stream *stream)
 static void on_socket_poll_closed(uv_handle_t *handle)
 {
     struct socket_stream *self = CONTAINER_OF(handle, struct socket_stream, poll);
-    self->stream.handler->on_closed(self->stream.context);
+    if (self->stream.handler) /* the stream was started */
+        self->stream.handler->on_closed(self->stream.context);
     send_queue_release(&self->plain);
     send_queue_release(&self->wire);
     tls_session_free(self->tls);

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "loop/loop.h"
 #include "net/stream/socket_dial.h"
+#include "net/stream/socket_stream.h"
 
 #include <arpa/inet.h>
 #include <setjmp.h>
@@ -129,6 +130,22 @@ static void test_invalid_address(void **state)
     }
 }
 
+static void test_stream_that_was_never_started(void **state)
+{
+    struct loop *loop;
+    struct stream *stream = NULL;
+    int fds[2];
+
+    assert_int_equal(loop_new(&loop, NULL), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), 0);
+    assert_int_equal(socket_stream_new(loop, fds[0], NULL, 1000, &stream, NULL), 0);
+    stream_close(stream);
+    loop_run(loop);
+    assert_int_equal(send(fds[1], "x", 1, MSG_NOSIGNAL), -1);
+    close(fds[1]);
+    loop_free(loop);
+}
+
 static void stop(struct loop_timer *timer)
 {
     loop_stop(timer->loop);
@@ -157,6 +174,7 @@ int main(void)
         cmocka_unit_test(test_closed_port),
         cmocka_unit_test(test_invalid_address),
         cmocka_unit_test(test_cancelled_connect),
+        cmocka_unit_test(test_stream_that_was_never_started),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
