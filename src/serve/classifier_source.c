@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "train/run/model_versions.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,9 +24,8 @@ struct version_poll {
     struct loop_work work;
     /* The loaded version. NULL: there is no new version, or it could not be loaded. */
     struct classifier_model *model;
-    /* Before the poll, the highest version that need not be loaded. After the poll, the version
-     * that was loaded or could not be loaded. */
-    int64_t version;
+    int64_t known;   /* the highest version that need not be loaded */
+    int64_t version; /* the version that was loaded or could not be loaded; 0: none */
     struct err err;
 };
 
@@ -38,6 +38,8 @@ struct classifier_source {
     struct loop_timer timer;
     struct version_poll poll;
     int64_t refused; /* the highest version that could not be loaded; it is not tried again */
+    /* Why the last poll could not read the directory; "" if it could. */
+    char complaint[ERR_MESSAGE_MAX];
     bool stopped;
     struct classifier_question *first, *last; /* queue of requests; the first is in progress */
     size_t waiting;
@@ -85,9 +87,18 @@ static void poll_versions(struct loop_work *work)
 {
     struct classifier_source *source = CONTAINER_OF(work, struct classifier_source, poll.work);
     struct version_poll *poll = &source->poll;
-    /* The poll sets poll->version if it finds a newer version. */
-    load_newer(source->directory, poll->version, INT64_MAX, &poll->model, &poll->version,
-               &poll->err);
+    load_newer(source->directory, poll->known, INT64_MAX, &poll->model, &poll->version, &poll->err);
+}
+
+/* Reports the version that was loaded or could not be loaded, or that the directory cannot be read.
+ * The latter is not reported again until the message changes. */
+static void report_poll(struct classifier_source *source, const struct version_poll *poll)
+{
+    const char *complaint = poll->err.code && !poll->version ? poll->err.message : "";
+    bool is_new = poll->version || (complaint[0] && !str_eq(complaint, source->complaint));
+    snprintf(source->complaint, sizeof(source->complaint), "%s", complaint);
+    if (is_new && source->changed)
+        source->changed(source->context, poll->version, poll->err.code ? &poll->err : NULL);
 }
 
 static void on_versions_polled(struct loop_work *work)
@@ -96,13 +107,9 @@ static void on_versions_polled(struct loop_work *work)
     struct version_poll *poll = &source->poll;
     if (poll->model)
         serve_version(source, TAKE(poll->model), poll->version);
-    else if (poll->err.code)
+    else if (poll->version)
         source->refused = poll->version;
-    else
-        goto again;
-    if (source->changed)
-        source->changed(source->context, poll->version, poll->err.code ? &poll->err : NULL);
-again:
+    report_poll(source, poll);
     if (!source->stopped)
         loop_timer_start(&source->timer, CLASSIFIER_SOURCE_POLL_MS);
 }
@@ -113,7 +120,7 @@ static void on_source_timer(struct loop_timer *timer)
     int64_t served = classifier_source_version(source);
     source->poll = (struct version_poll){
         .work = {.work = poll_versions, .done = on_versions_polled},
-        .version = source->refused > served ? source->refused : served,
+        .known = source->refused > served ? source->refused : served,
     };
     loop_work_start(source->loop, &source->poll.work);
 }

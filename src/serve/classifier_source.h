@@ -26,7 +26,8 @@ struct classifier_source;
  *
  * `changed` may be NULL. It is called with `err` NULL for each version that is loaded after
  * classifier_source_new() has returned. It is called with `err` set for each version that cannot be
- * loaded, also during classifier_source_new(), and for each poll that cannot read the directory. */
+ * loaded, also during classifier_source_new(), and with version 0 if the directory cannot be read
+ * any more. The same error of the directory is reported again only after a poll without it. */
 typedef void classifier_source_changed(void *context, int64_t version, const struct err *err);
 int classifier_source_new(struct loop *loop, const char *directory,
                           classifier_source_changed *changed, void *context,

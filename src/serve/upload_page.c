@@ -24,9 +24,9 @@ enum { THUMBNAIL_SIDE = 96 };
 struct upload {
     struct loop_work work;
     struct upload_page *page;
-    struct http_exchange *exchange; /* NULL after the client has disconnected */
+    struct http_exchange *exchange;
     struct upload *next;
-    void *file; /* a copy of the uploaded file */
+    const char *file; /* points into the request's body */
     size_t size;
     struct face_match matches[UPLOAD_NEAREST];
     size_t match_count;
@@ -189,11 +189,11 @@ static void on_upload_recognised(struct loop_work *work)
 {
     struct upload *upload = CONTAINER_OF(work, struct upload, work);
     struct upload_page *page = upload->page;
-    if (upload->exchange && upload->err.code && upload->searched && upload->faces == 0)
+    if (upload->err.code && upload->searched && upload->faces == 0)
         respond_no_face(upload);
-    else if (upload->exchange && upload->err.code)
+    else if (upload->err.code)
         page_respond_error(upload->exchange, &upload->err);
-    else if (upload->exchange)
+    else
         respond_matches(upload);
     page->first = upload->next;
     page->waiting--;
@@ -201,14 +201,7 @@ static void on_upload_recognised(struct loop_work *work)
         loop_work_start(page->loop, &page->first->work);
     else
         page->last = NULL;
-    free(upload->file);
     free(upload);
-}
-
-static void on_upload_client_left(struct http_exchange *exchange)
-{
-    struct upload *upload = exchange->context;
-    upload->exchange = NULL;
 }
 
 static void start_upload(struct upload_page *page, struct http_exchange *exchange,
@@ -218,11 +211,8 @@ static void start_upload(struct upload_page *page, struct http_exchange *exchang
     upload->work = (struct loop_work){.work = recognise_upload, .done = on_upload_recognised};
     upload->page = page;
     upload->exchange = exchange;
-    upload->file = mem_alloc(file->size); /* a copy, because the exchange may end before the work */
+    upload->file = file->data;
     upload->size = file->size;
-    memcpy(upload->file, file->data, file->size);
-    exchange->context = upload;
-    exchange->on_cancel = on_upload_client_left;
     page->waiting++;
     if (page->last) {
         page->last->next = upload;

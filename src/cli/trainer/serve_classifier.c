@@ -36,7 +36,9 @@ static void site_free(void *state)
 static void on_version(void *context, int64_t version, const struct err *err)
 {
     (void)context;
-    if (err)
+    if (err && version == 0)
+        printf("cannot look for newer versions: %s\n", err->message);
+    else if (err)
         printf("version %" PRId64 " cannot be served: %s\n", version, err->message);
     else
         printf("version %" PRId64 " is served\n", version);

@@ -10,16 +10,21 @@
 
 #include "base/json/json.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "base/system/file.h"
 #include "loop/sim/sim_loop.h"
+#include "memory_stream.h"
 #include "page_call.h"
 #include "serve/classifier_page.h"
+#include "small_service.h"
 #include "train/run/model_versions.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { SIDE = 28, PICTURES = 3, CLASSES = 10 };
 
@@ -30,7 +35,8 @@ struct site {
     struct classifier_source *source;
     struct classifier_page *page;
     struct http_transport *transport;
-    int64_t told; /* the last version that `changed` named */
+    int64_t told;   /* the last version that `changed` named */
+    int complaints; /* calls of `changed` with an error */
     char complaint[ERR_MESSAGE_MAX];
 };
 
@@ -85,6 +91,7 @@ static void on_changed(void *context, int64_t version, const struct err *err)
 {
     struct site *site = context;
     site->told = version;
+    site->complaints += err != NULL;
     snprintf(site->complaint, sizeof(site->complaint), "%s", err ? err->message : "");
 }
 
@@ -278,6 +285,31 @@ static void server_starts_with_the_version_before_a_damaged_one(void **state)
     classifier_source_free(source);
 }
 
+/* Twice, a file takes the place of the directory for some time. */
+static void unreadable_directory_is_reported_once(void **state)
+{
+    struct site *site = *state;
+    int64_t first = publish(site, 1);
+    run_until_polled(site);
+    for (int round = 1; round <= 2; round++) {
+        assert_int_equal(file_remove_tree(site->directory, NULL), 0);
+        assert_int_equal(file_write_atomic(site->directory, "x", 1, 0600, NULL), 0);
+        sim_loop_run_for(site->loop, 10 * CLASSIFIER_SOURCE_POLL_MS);
+        assert_int_equal(site->complaints, round);
+        assert_int_equal(site->told, 0);
+        assert_non_null(strstr(site->complaint, "cannot read directory"));
+        assert_int_equal(classifier_source_version(site->source), first);
+        assert_int_equal(unlink(site->directory), 0);
+        assert_int_equal(mkdir(site->directory, 0700), 0);
+        run_until_polled(site);
+        assert_int_equal(site->complaints, round);
+    }
+    publish(site, 2); /* gets the number of the served version, which is gone */
+    int64_t next = publish(site, 3);
+    run_until_polled(site);
+    assert_int_equal(site->told, next);
+}
+
 static void tensorflow_serving_requests_are_answered(void **state)
 {
     struct site *site = *state;
@@ -315,6 +347,33 @@ static void client_may_cancel_its_request(void **state)
     buf_release(&reply.body);
 }
 
+static void on_connection_closed(struct http_service *service)
+{
+}
+
+/* The client closes its sending side after the request, like `nc -N`. */
+static void half_closed_connection_gets_its_response(void **state)
+{
+    static const char REQUEST[] = "GET /random HTTP/1.1\r\nHost: x\r\n\r\n";
+    struct site *site = *state;
+    bool closed = false;
+    publish(site, 1);
+    run_until_polled(site);
+    struct http_service service =
+        small_service(site->loop, classifier_page_handle, site->page, on_connection_closed);
+    struct memory_stream *peer = memory_stream_new(site->loop, &closed);
+    http_connection_new(&service, &peer->stream, "test:1");
+    memory_stream_hold(peer, true);
+    memory_stream_send(peer, REQUEST, strlen(REQUEST));
+    memory_stream_send_end(peer);
+    sim_loop_run_for(site->loop, CLASSIFIER_SOURCE_POLL_MS);
+    assert_false(closed);
+    assert_true(str_has_prefix(peer->out.data, "HTTP/1.1 200 OK\r\n"));
+    memory_stream_hold(peer, false);
+    run_until_polled(site);
+    assert_true(closed);
+}
+
 int main(void)
 {
 #define PAGE_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -325,7 +384,9 @@ int main(void)
         PAGE_TEST(damaged_version_is_reported_and_the_older_stays),
         PAGE_TEST(server_starts_with_the_version_before_a_damaged_one),
         PAGE_TEST(tensorflow_serving_requests_are_answered),
+        PAGE_TEST(unreadable_directory_is_reported_once),
         PAGE_TEST(client_may_cancel_its_request),
+        PAGE_TEST(half_closed_connection_gets_its_response),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
