@@ -15,18 +15,22 @@ int store_check_pages(const char *path, int max, void (*fault)(void *context, co
 {
     sqlite3 *db = NULL;
     sqlite3_stmt *statement = NULL;
-    int faults = 0;
+    int faults = 0, step = SQLITE_ROW;
     _cleanup_free_ char *sql = mem_printf("PRAGMA integrity_check(%d)", max);
     int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_exec(db, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-    while (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW && faults < max) {
+    while (code == SQLITE_OK && faults < max && (step = sqlite3_step(statement)) == SQLITE_ROW) {
         const char *text = (const char *)sqlite3_column_text(statement, 0);
         if (!text || str_eq(text, "ok"))
             continue;
         fault(context, text);
+        faults++;
+    }
+    if (step != SQLITE_ROW && step != SQLITE_DONE) { /* such as an I/O error */
+        fault(context, sqlite3_errmsg(db));
         faults++;
     }
     if (code != SQLITE_OK)

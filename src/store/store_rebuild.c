@@ -146,8 +146,9 @@ static int copy_counter(struct rebuild *rebuild, struct err *err)
     if (counter > STORE_REVISION_MAX)
         counter = 0;
     _cleanup_free_ char *sql =
-        mem_printf("UPDATE sqlite_sequence SET seq = max(%lld, coalesce((SELECT max(revision) FROM "
-                   "changes WHERE revision < %lld), 0)) WHERE name = 'changes'",
+        mem_printf("DELETE FROM sqlite_sequence WHERE name = 'changes';"
+                   "INSERT INTO sqlite_sequence(name, seq) VALUES('changes', max(%lld, "
+                   "coalesce((SELECT max(revision) FROM changes WHERE revision < %lld), 0)))",
                    (long long)counter, (long long)STORE_REVISION_MAX);
     return store_disk_execute(rebuild->to, sql, err);
 }

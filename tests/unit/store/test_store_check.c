@@ -213,6 +213,25 @@ static void a_truncated_file_is_rebuilt(void **state)
     expect_objects(rebuilt.rows);
 }
 
+/* The first page of the table is zeroed, and the file with the newest acknowledged revision is
+ * missing. No row can be read, but the revision counter is kept. */
+static void the_revision_counter_is_kept_without_rows(void **state)
+{
+    static const char zeros[PAGE];
+    _cleanup_free_ char *mark = mem_printf("%s-acknowledged", fixture.path);
+    write_rows();
+    int64_t page =
+        fixture_query(&fixture, "SELECT rootpage FROM sqlite_master WHERE name = 'changes'");
+    FILE *file = fopen(fixture.path, "r+");
+    fseek(file, (long)(page - 1) * PAGE, SEEK_SET);
+    fwrite(zeros, PAGE, 1, file);
+    fclose(file);
+    assert_int_equal(unlink(mark), 0);
+    struct store_rebuilt rebuilt = rebuild();
+    assert_int_equal(rebuilt.rows, 0);
+    expect_objects(0);
+}
+
 static void a_file_that_is_no_database_is_not_rebuilt(void **state)
 {
     struct err err = ERR_INIT;
@@ -226,10 +245,15 @@ static void a_file_that_is_no_database_is_not_rebuilt(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_text_of_a_row_is_shown),     TEST(a_damaged_row_is_accepted),
-        TEST(damaged_rows_are_removed),       TEST(rows_with_impossible_revisions_are_removed),
-        TEST(lost_changes_are_reported_once), TEST(a_damaged_file_is_rebuilt),
-        TEST(a_truncated_file_is_rebuilt),    TEST(a_file_that_is_no_database_is_not_rebuilt),
+        TEST(the_text_of_a_row_is_shown),
+        TEST(a_damaged_row_is_accepted),
+        TEST(damaged_rows_are_removed),
+        TEST(rows_with_impossible_revisions_are_removed),
+        TEST(lost_changes_are_reported_once),
+        TEST(a_damaged_file_is_rebuilt),
+        TEST(a_truncated_file_is_rebuilt),
+        TEST(a_file_that_is_no_database_is_not_rebuilt),
+        TEST(the_revision_counter_is_kept_without_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
