@@ -34,7 +34,7 @@ struct story {
     struct training_controller *controller;
     struct sim_volcano *volcano;
     struct http_transport *filtered;
-    bool no_groups; /* behind `filtered`, the server does not serve PodGroups */
+    int groups_answer; /* the status that `filtered` answers about PodGroups; 0: serves them */
     struct kube_informer *jobs, *pods, *services, *events, *groups, *volcano_groups;
     size_t pods_made, groups_made, job_writes;
 };
@@ -64,8 +64,9 @@ static void handle(struct http_exchange *exchange, void *context)
     static const char text[] = "404 page not found\n";
     struct story *story = context;
 
-    if (story->no_groups && strstr(exchange->request->path, "/podgroups"))
-        http_respond(exchange, 404, "text/plain; charset=utf-8", text, strlen(text));
+    if (story->groups_answer && strstr(exchange->request->path, "/podgroups"))
+        http_respond(exchange, story->groups_answer, "text/plain; charset=utf-8", text,
+                     strlen(text));
     else
         engine_handle(exchange, story->cluster.engine);
 }
@@ -228,7 +229,7 @@ static void test_missing_pod_group_resource_is_reported(void **state)
 {
     struct story *story = *state;
 
-    story->no_groups = true;
+    story->groups_answer = 404;
     start_operator(story, story->filtered, PLUGINS);
     submit(story, "mnist");
     sim_loop_run_for(story->cluster.loop, 10 * MINUTE_MS);
@@ -239,14 +240,21 @@ static void test_missing_pod_group_resource_is_reported(void **state)
                      "(v1alpha1); install them with the scheduler, or run the operator "
                      "without a gang scheduler"),
         1);
+    /* The server knows PodGroups from now on, but does not allow the operator to read them. */
+    story->groups_answer = 403;
+    sim_loop_run_for(story->cluster.loop, 10 * MINUTE_MS);
+    assert_int_equal(
+        count_events(story, "mnist", "PodGroupsMissing",
+                     "but the operator is not allowed to read podgroups.scheduling.x-k8s.io"),
+        1);
     /* PodGroups are served from now on. */
-    story->no_groups = false;
+    story->groups_answer = 0;
     sim_loop_run_for(story->cluster.loop, 2 * MINUTE_MS);
     assert_true(has_succeeded(story, "mnist"));
     assert_int_equal(story->groups_made, 1);
-    /* The event is for a server that answered 404. A server that does not answer is waited for
-     * without an event. */
-    assert_int_equal(count_events(story, "mnist", "PodGroupsMissing", ""), 1);
+    /* The events are for a server that answered 404 or 403. A server that does not answer is
+     * waited for without an event. */
+    assert_int_equal(count_events(story, "mnist", "PodGroupsMissing", ""), 2);
 }
 
 static void test_pod_group_of_another_owner_is_reported(void **state)

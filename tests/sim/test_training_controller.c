@@ -88,6 +88,30 @@ static void test_clean_up_is_reported(void **state)
                                 "Deleted service: mnist-worker-1"));
 }
 
+/* The controller's cache of pods has only some fields; it must have those that the event needs. */
+static void test_restart_after_lack_of_memory_is_reported(void **state)
+{
+    struct story *story = *state;
+    struct json *patch = read_json(
+        story->arena,
+        "{'status': {'containerStatuses': [{'name': 'tensorflow', 'restartCount': 1, 'state': "
+        "{'running': {}}, 'lastState': {'terminated': {'exitCode': 137, 'reason': 'OOMKilled'}}}], "
+        "'initContainerStatuses': [{'name': 'sidecar', 'restartCount': 2, 'state': {'running': {}},"
+        " 'lastState': {'terminated': {'exitCode': 9, 'reason': 'OOMKilled'}}}]}}");
+
+    story_submit(story, "{'tfReplicaSpecs': {'PS': {" TEMPLATE "}}}");
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    kube_patch(story->cluster.client, &KUBE_PODS, "default", "mnist-ps-0", "status", patch,
+               sim_must_succeed, NULL);
+    sim_loop_run_for(story->cluster.loop, MINUTE_MS);
+    assert_true(story_has_event(story, "Warning", "OOMKilled",
+                                "Error pod mnist-ps-0 container tensorflow exitCode: 137: it used "
+                                "more memory than its limit; restart 1"));
+    assert_true(story_has_event(story, "Warning", "OOMKilled",
+                                "Error pod mnist-ps-0 container sidecar exitCode: 9: it used more "
+                                "memory than its limit; restart 2"));
+}
+
 /* No event wakes the controller between the start and the deadline. */
 static void test_deadline_of_an_idle_job(void **state)
 {
@@ -444,6 +468,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_job_runs_and_succeeds, setup, story_teardown),
         cmocka_unit_test_setup_teardown(test_deleted_job_deletes_its_pods, setup, story_teardown),
         cmocka_unit_test_setup_teardown(test_clean_up_is_reported, setup, story_teardown),
+        cmocka_unit_test_setup_teardown(test_restart_after_lack_of_memory_is_reported, setup,
+                                        story_teardown),
         cmocka_unit_test_setup_teardown(test_deadline_of_an_idle_job, setup, story_teardown),
         cmocka_unit_test_setup_teardown(test_finished_job_is_deleted_after_its_ttl, setup,
                                         story_teardown),

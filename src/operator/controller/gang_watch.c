@@ -96,11 +96,12 @@ static char *missing_text(const struct gang_watch *watch, const struct err *fail
 const struct training_gang *gang_watch_inspect(struct gang_watch *watch)
 {
     const struct err *failure = gang_watch_refusal(watch);
+    _cleanup_free_ char *missing = failure ? missing_text(watch, failure) : NULL;
 
-    if (!failure == !watch->missing)
+    if (str_eq(missing, watch->missing))
         return &watch->gang;
     free(watch->missing);
-    watch->missing = failure ? missing_text(watch, failure) : NULL;
+    watch->missing = TAKE(missing);
     watch->gang.missing = watch->missing;
     if (failure)
         log_warning(watch->kind->controller_name, "jobs wait for their PodGroups: %s",

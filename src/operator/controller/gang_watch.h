@@ -25,7 +25,7 @@ const struct err *gang_watch_failure(const struct gang_watch *watch);
 const struct kube_resource *gang_watch_resource(const struct gang_watch *watch);
 void gang_watch_resync(struct gang_watch *watch); /* see kube_informer_resync() */
 /* Returns the gang, after its `missing` is updated from the last answer of the server. Logs when
- * PodGroups become available or unavailable. */
+ * PodGroups become available or unavailable, and when the reason changes. */
 const struct training_gang *gang_watch_inspect(struct gang_watch *watch);
 
 #endif
