@@ -367,6 +367,7 @@ int recommender_fit(const struct recommender_fit_options *options, const struct 
     if (result == -ERR_CANCELED && is_stop_requested(&fit)) { /* the servers were stopped, too */
         outcome.stopped = true;
         result = 0;
+        err_clear(err);
     }
     if (result == 0 && outcome.stopped && !alone)
         run_log_note(fit.log, "stopped", "stopped after batch %llu of %llu",

@@ -47,10 +47,12 @@ int embedding_bag_check(const struct embedding_bag *bag, const struct embedding_
     if (bags->mean && bags->weights)
         return err_set(err, ERR_UNSUPPORTED,
                        "the mean of weighted ids is not supported: use their sum");
+    if (bags->offsets[0] != 0)
+        return err_set(err, ERR_INVALID, "the offsets of the bags must start at 0, not %zu",
+                       bags->offsets[0]);
     for (size_t b = 0; b < bags->count; b++)
-        if (bags->offsets[0] != 0 || bags->offsets[b + 1] < bags->offsets[b])
-            return err_set(err, ERR_INVALID,
-                           "bag %zu: the offsets must start at 0 and must not decrease", b);
+        if (bags->offsets[b + 1] < bags->offsets[b])
+            return err_set(err, ERR_INVALID, "bag %zu: the offsets must not decrease", b);
     for (size_t i = 0; i < bags->offsets[bags->count]; i++) {
         int64_t id = embedding_bag_id(bags, i);
         if (id < 0 || (uint64_t)id >= bag->rows)

@@ -31,9 +31,9 @@ struct embedding_bag *embedding_bag_new(size_t rows, int width, uint64_t seed);
 struct embedding_bag *embedding_bag_free(struct embedding_bag *bag); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(embedding_bag)
 
-/* Checks an untrusted batch of at least one bag. Returns 0, -ERR_UNSUPPORTED for a mean with
- * weights, or -ERR_INVALID if the offsets do not start at 0, if an offset is smaller than the
- * previous one, or if an id has no row. */
+/* Checks an untrusted batch. Returns 0, -ERR_UNSUPPORTED for a mean with weights, or -ERR_INVALID
+ * if the offsets do not start at 0, if an offset is smaller than the previous one, or if an id has
+ * no row. */
 int embedding_bag_check(const struct embedding_bag *bag, const struct embedding_bags *bags,
                         struct err *err);
 

@@ -160,9 +160,11 @@ static void invalid_bags_are_rejected(void **state)
     assert_rejected(bag, wrong, "id 3 is not in the table, which has rows 0 to 2");
     wrong = good;
     wrong.offsets = falling;
-    assert_rejected(bag, wrong, "bag 1: the offsets must start at 0 and must not decrease");
+    assert_rejected(bag, wrong, "bag 1: the offsets must not decrease");
     wrong.offsets = late;
-    assert_rejected(bag, wrong, "bag 0: the offsets must start at 0 and must not decrease");
+    assert_rejected(bag, wrong, "the offsets of the bags must start at 0, not 1");
+    wrong.count = 0;
+    assert_rejected(bag, wrong, "the offsets of the bags must start at 0, not 1");
     wrong = good;
     wrong.mean = true;
     wrong.weights = weights;
