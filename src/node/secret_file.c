@@ -34,7 +34,7 @@ static int secret_file_resolve(struct arena *arena, const char *path, const char
     return 0;
 }
 
-/* Returns true if a supervisor holds the lock of its pod's directory. */
+/* Returns true if a supervisor holds the lock of its pod's directory, or may hold it. */
 static bool some_pod_runs(const char *state_dir)
 {
     _cleanup_free_ char *pods = mem_printf("%s/pods", state_dir);
@@ -44,7 +44,8 @@ static bool some_pod_runs(const char *state_dir)
         _cleanup_free_ char *lock = mem_printf("%s/%s/lock", pods, entry->d_name);
         _cleanup_fd_ int pidfd = -1;
         pid_t pid;
-        found = entry->d_name[0] != '.' && process_lock_holder(lock, &pidfd, &pid, NULL) == 0;
+        found = entry->d_name[0] != '.' &&
+                process_lock_holder(lock, &pidfd, &pid, NULL) != -ERR_NOT_FOUND;
     }
     if (directory)
         closedir(directory);

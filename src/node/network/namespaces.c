@@ -106,25 +106,29 @@ static int join_holder_user_namespace(int pidfd, pid_t pid, struct err *err)
     return 0;
 }
 
-/* Tells a pod's supervisor to end the pod. Returns the pidfd to wait for, or -1 if the pod has no
- * supervisor. */
-static int pod_request_end(const char *directory, const struct pod_stop *stop)
+/* Tells a pod's supervisor to end the pod. Sets *ret_pidfd to the pidfd to wait for, or to -1 if
+ * the pod has no supervisor. */
+static int pod_request_end(const char *directory, const struct pod_stop *stop, int *ret_pidfd,
+                           struct err *err)
 {
     _cleanup_free_ char *lock = mem_printf("%s/lock", directory);
-    int pidfd;
-    pid_t pid;
-    if (process_lock_holder(lock, &pidfd, &pid, NULL) < 0)
-        return -1;
-    (void)pod_stop_store(directory, stop, NULL);
-    pod_stop_tell(pidfd);
-    return pidfd;
+    int result = process_lock_find(lock, ret_pidfd, err);
+    if (result < 0)
+        return err_wrap(err, "cannot end a pod");
+    if (*ret_pidfd >= 0) {
+        (void)pod_stop_store(directory, stop, NULL);
+        pod_stop_tell(*ret_pidfd);
+    }
+    return 0;
 }
 
 /* Waits for a supervisor, and closes `pidfd`. A supervisor that does not end in time is killed
- * together with its pod. */
+ * together with its pod. Does nothing if `pidfd` is -1. */
 static int pod_await_end(int pidfd, int64_t timeout_ms, int death_ms, struct err *err)
 {
     int result = 0;
+    if (pidfd < 0)
+        return 0;
     if (!process_wait_end(pidfd, timeout_ms > 0 ? (int)timeout_ms : 0))
         result = process_kill(pidfd, death_ms, err);
     close(pidfd);
@@ -134,15 +138,17 @@ static int pod_await_end(int pidfd, int64_t timeout_ms, int death_ms, struct err
 int node_pod_end(const char *directory, bool plain, int64_t grace_ms, struct err *err)
 {
     const struct pod_stop stop = {.grace_ms = grace_ms, .deleted = true};
-    int pidfd = pod_request_end(directory, &stop);
     int64_t timeout_ms = grace_ms ? grace_ms + STOP_SLACK_MS : FORCE_MS;
-    int result = pidfd < 0 ? 0 : pod_await_end(pidfd, timeout_ms, FORCE_MS, err);
+    int pidfd;
+    int result = pod_request_end(directory, &stop, &pidfd, err);
+    if (result == 0)
+        result = pod_await_end(pidfd, timeout_ms, FORCE_MS, err);
     if (plain)
         orphans_end_marked(directory, NULL, NULL);
     return result;
 }
 
-/* Returns true if the pod of the mark "<pod directory>/<container>" has a supervisor. The
+/* Returns true if the pod of the mark "<pod directory>/<container>" may have a supervisor. The
  * supervisor ends the processes of its pod itself. */
 static bool has_supervisor(void *context, const char *mark)
 {
@@ -151,7 +157,7 @@ static bool has_supervisor(void *context, const char *mark)
     _cleanup_free_ char *lock = mem_printf("%.*s/lock", (int)(slash - mark), mark);
     _cleanup_fd_ int pidfd = -1;
     pid_t pid;
-    return process_lock_holder(lock, &pidfd, &pid, NULL) == 0;
+    return process_lock_holder(lock, &pidfd, &pid, NULL) != -ERR_NOT_FOUND;
 }
 
 /* Ends the processes of pods without namespaces whose supervisor was killed. */
@@ -171,19 +177,19 @@ static int end_pods(const char *state_dir, struct err *err)
     const struct pod_stop stop = {.grace_ms = STOP_GRACE_MS, .pause = true};
     _cleanup_free_ char *pods = mem_printf("%s/pods", state_dir);
     VEC(int) pidfds = {0};
+    int result = 0;
     DIR *directory = opendir(pods);
     for (struct dirent *entry; directory && (entry = readdir(directory));) {
         if (entry->d_name[0] == '.')
             continue;
         _cleanup_free_ char *pod = mem_printf("%s/%s", pods, entry->d_name);
-        int pidfd = pod_request_end(pod, &stop);
-        if (pidfd >= 0)
-            vec_push(&pidfds, pidfd);
+        int pidfd, requested = pod_request_end(pod, &stop, &pidfd, err);
+        result = requested < 0 ? requested : result;
+        vec_push(&pidfds, pidfd);
     }
     if (directory)
         closedir(directory);
     int64_t deadline = moment_monotonic_ms() + STOP_GRACE_MS + STOP_SLACK_MS;
-    int result = 0;
     for (size_t i = 0; i < pidfds.count; i++) {
         int64_t left = deadline - moment_monotonic_ms();
         int ended = pod_await_end(pidfds.items[i], left, PROCESS_DEATH_MS, err);
@@ -222,10 +228,10 @@ static int find_holder(struct node_namespaces *space, const char *state_dir, con
     const struct helper_options holder = {.state_dir = state_dir, .step_path = step_path};
     _cleanup_fd_ int pidfd = -1;
     pid_t pid;
-    int result;
-    if (process_lock_holder(space->lock, &pidfd, &pid, NULL) == 0) {
+    int result = process_lock_holder(space->lock, &pidfd, &pid, err);
+    if (result == 0) {
         result = space->nested ? join_holder_user_namespace(pidfd, pid, err) : 0;
-    } else {
+    } else if (result == -ERR_NOT_FOUND) {
         space->is_new = true;
         /* Pods of an earlier run have lost their network and can reach nothing. So they are ended
          * here, and start again in the new network. */

@@ -108,14 +108,15 @@ static int preparation_plan_pod(struct plan_preparation *self, struct arena *are
     return pod_spec_store(input.pod_dir, &spec, err);
 }
 
-/* Returns whether a supervisor of this pod runs. The loop thread has checked this too, but a
+/* Sets *ret to whether a supervisor of this pod runs. The loop thread has checked this too, but a
  * supervisor may have started since. */
-static bool has_supervisor(const struct plan_preparation *self)
+static int find_supervisor(const struct plan_preparation *self, bool *ret, struct err *err)
 {
     _cleanup_free_ char *lock = mem_printf("%s/lock", self->input.pod_dir);
     _cleanup_fd_ int pidfd = -1;
-    pid_t pid;
-    return process_lock_holder(lock, &pidfd, &pid, NULL) == 0;
+    int result = process_lock_find(lock, &pidfd, err);
+    *ret = pidfd >= 0;
+    return result;
 }
 
 static void preparation_run(struct loop_work *work)
@@ -129,8 +130,7 @@ static void preparation_run(struct loop_work *work)
         return;
     /* cgroup_base_place_pod() kills all processes in the pod's old groups, so no supervisor may
      * run. */
-    self->prepared.is_up = has_supervisor(self);
-    if (!self->prepared.is_up)
+    if (find_supervisor(self, &self->prepared.is_up, err) == 0 && !self->prepared.is_up)
         (void)cgroup_base_place_pod(&self->groups, self->input.pod_dir,
                                     kube_meta_uid(self->input.pod), err);
 }

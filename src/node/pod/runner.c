@@ -24,6 +24,7 @@ enum {
      * runs. */
     RESPAWN_FIRST_MS = 100,
     RESPAWN_MAX_MS = 60 * 1000,
+    ATTACH_RETRY_MS = 1000, /* pause if it is not known whether a supervisor runs */
 };
 
 static const struct state_row RUNNER_ROWS[] = {
@@ -214,11 +215,24 @@ static const struct supervisor_events RUNNER_EVENTS = {on_supervisor_alive, on_s
 
 /* ---- The next step ---- */
 
+/* Ends a waiting pod that must not start. If a supervisor of an earlier control process runs, tells
+ * it to end the pod. If that is not known, tries again later. */
+static void runner_end_unwanted(struct pod_runner *runner)
+{
+    int result = pod_runner_attach(runner, NULL);
+    if (result == 0)
+        pod_runner_stop_deleted(runner);
+    else if (result == -ERR_NOT_FOUND)
+        runner_end(runner);
+    else
+        loop_timer_start(&runner->retry, ATTACH_RETRY_MS);
+}
+
 void pod_runner_work(struct pod_runner *runner)
 {
     bool unwanted = pod_runner_is_unwanted(runner);
-    if (pod_runner_state(runner) == RUNNER_WAITING && unwanted && !pod_runner_attach(runner))
-        runner_end(runner);
+    if (pod_runner_state(runner) == RUNNER_WAITING && unwanted)
+        runner_end_unwanted(runner);
     else if (pod_runner_state(runner) == RUNNER_RUNNING && unwanted)
         pod_runner_stop_deleted(runner);
     else if (runner->node == POD_NODE_AWAY)
@@ -294,7 +308,7 @@ static void runner_restore(struct pod_runner *runner)
         runner->started_ms = loop_wall_ms(runner->host->loop);
     runner_restore_spec(runner);
     pod_runner_load_state(runner, false);
-    if (supervisor_link_attach(runner->link))
+    if (supervisor_link_attach(runner->link, NULL) == 0)
         pod_runner_move(runner, RUNNER_RUNNING);
     else if (runner->has_state ? runner->state.finished : pod_phase_is_final(pod))
         /* Not runner_end(), which would give back an address that another pod may have by now. */

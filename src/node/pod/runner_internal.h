@@ -91,9 +91,9 @@ void pod_runner_tell(struct pod_runner *runner, const char *container, bool is_w
 /* Begins to start the pod, and returns at once: finds a running supervisor, or plans the pod if
  * needed and then starts a supervisor. */
 void pod_runner_start(struct pod_runner *runner);
-/* Finds a running supervisor, for example after a restart of the control process. Returns false if
- * none runs. */
-bool pod_runner_attach(struct pod_runner *runner);
+/* Finds a running supervisor, for example after a restart of the control process. The result is
+ * that of supervisor_link_attach(). */
+int pod_runner_attach(struct pod_runner *runner, struct err *err);
 /* Like pod_runner_refuse(), with the reason FailedCreatePodSandBox. */
 void pod_runner_refuse_sandbox(struct pod_runner *runner, const struct err *err);
 /* Tells the supervisor to end a pod that is being deleted or is gone from the API. */

@@ -150,21 +150,27 @@ static void on_pod_prepared(void *context, struct plan_prepared *prepared)
         pod_runner_work(runner); /* to publish a status without the refusal */
 }
 
-bool pod_runner_attach(struct pod_runner *runner)
+int pod_runner_attach(struct pod_runner *runner, struct err *err)
 {
-    if (!supervisor_link_attach(runner->link))
-        return false;
+    int result = supervisor_link_attach(runner->link, err);
+    if (result < 0)
+        return result;
     start_forget_refusal(runner);
     pod_runner_move(runner, RUNNER_RUNNING);
     pod_runner_load_state(runner, true);
-    return true;
+    return 0;
 }
 
 void pod_runner_start(struct pod_runner *runner)
 {
     struct err err = ERR_INIT;
-    if (pod_runner_attach(runner))
+    int attached = pod_runner_attach(runner, &err);
+    if (attached == 0)
         return;
+    if (attached != -ERR_NOT_FOUND) {
+        pod_runner_refuse_sandbox(runner, &err);
+        return;
+    }
     if (!runner->has_spec && !pod_runner_has_tokens(runner))
         return;
     if (node_descriptors_check(runner->host->starting, &err) < 0 ||

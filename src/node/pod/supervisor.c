@@ -185,15 +185,23 @@ static void supervisor_link_watch(struct supervisor_link *link)
     }
 }
 
-bool supervisor_link_attach(struct supervisor_link *link)
+int supervisor_link_attach(struct supervisor_link *link, struct err *err)
 {
     _cleanup_free_ char *lock = mem_printf("%s/lock", link->directory);
+    _cleanup_fd_ int pidfd = -1;
+    pid_t pid;
+    int result = process_lock_holder(lock, &pidfd, &pid, err);
+    if (result < 0)
+        return result;
     /* The handles are fields of this link, and those of an earlier supervisor may not be closed
      * yet. */
-    if (link->open_handles > 0 || process_lock_holder(lock, &link->pidfd, &link->pid, NULL) < 0)
-        return false;
+    if (link->open_handles > 0)
+        return err_set(err, ERR_UNAVAILABLE,
+                       "the handles of the pod's previous supervisor are still being closed");
+    link->pidfd = TAKE_FD(pidfd);
+    link->pid = pid;
     supervisor_link_watch(link);
-    return true;
+    return 0;
 }
 
 /* Sets `err` to the last line in the log of a supervisor that could not start. */
@@ -225,8 +233,10 @@ static void finish_start(struct supervisor_link *link)
         return;
     }
     _cleanup_free_ char *lock = mem_printf("%s/lock", link->directory);
-    if (process_lock_holder(lock, &link->pidfd, &link->pid, NULL) < 0) {
-        link->events->gone(link->context, NULL); /* the pod has ended already */
+    struct err err = ERR_INIT;
+    int result = process_lock_holder(lock, &link->pidfd, &link->pid, &err);
+    if (result < 0) { /* without a holder, the pod has ended already */
+        link->events->gone(link->context, result == -ERR_NOT_FOUND ? NULL : &err);
         return;
     }
     supervisor_link_watch(link);

@@ -28,9 +28,10 @@ struct supervisor_link *supervisor_link_new(struct loop *loop, const char *direc
 /* Stops reporting; the supervisor keeps running. */
 struct supervisor_link *supervisor_link_free(struct supervisor_link *link);
 
-/* Finds the running supervisor and watches it. Does not call `alive`. Returns false if no
- * supervisor runs, or while the handles of the previous supervisor are still being closed. */
-bool supervisor_link_attach(struct supervisor_link *link);
+/* Finds the running supervisor and watches it. Does not call `alive`. Returns 0, -ERR_NOT_FOUND if
+ * no supervisor runs, or another negative code if a supervisor may run: the caller tries again
+ * later. */
+int supervisor_link_attach(struct supervisor_link *link, struct err *err);
 /* Starts a supervisor; `alive` or `gone` follows. */
 void supervisor_link_start(struct supervisor_link *link);
 

@@ -60,8 +60,10 @@ int helper_process_set_table(const struct helper_kind *kind, const char *state_d
 int helper_process_end(const struct helper_kind *kind, const char *state_dir, struct err *err)
 {
     _cleanup_fd_ int pidfd = -1;
-    if (helper_process_find(kind, state_dir, &pidfd, NULL) < 0)
+    int result = helper_process_find(kind, state_dir, &pidfd, err);
+    if (result == -ERR_NOT_FOUND)
         return 0;
-    int result = process_kill(pidfd, PROCESS_DEATH_MS, err);
+    if (result == 0)
+        result = process_kill(pidfd, PROCESS_DEATH_MS, err);
     return result < 0 ? err_wrap(err, "cannot end %s", kind->what) : 0;
 }

@@ -77,10 +77,15 @@ static void find_or_start(struct helper_keeper *keeper)
 {
     const char *state_dir = keeper->options.state_dir;
     struct err err = ERR_INIT;
-    if ((helper_process_find(keeper->kind, state_dir, &keeper->pidfd, NULL) < 0 &&
-         (helper_process_start(keeper->kind, &keeper->options, &err) < 0 ||
-          helper_process_find(keeper->kind, state_dir, &keeper->pidfd, &err) < 0)) ||
-        uv_poll_init(loop_uv(keeper->loop), &keeper->watch, keeper->pidfd) < 0) {
+    int result = helper_process_find(keeper->kind, state_dir, &keeper->pidfd, NULL);
+    if (result < 0)
+        result = helper_process_start(keeper->kind, &keeper->options, &err);
+    if (result == 0 && keeper->pidfd < 0)
+        result = helper_process_find(keeper->kind, state_dir, &keeper->pidfd, &err);
+    if (result == 0 &&
+        (result = uv_poll_init(loop_uv(keeper->loop), &keeper->watch, keeper->pidfd)) < 0)
+        err_set_errno(&err, -result, "cannot watch %s", keeper->kind->what);
+    if (result < 0) {
         log_warning("network", "%s", err.message);
         if (keeper->pidfd >= 0)
             close(keeper->pidfd);

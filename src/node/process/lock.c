@@ -35,11 +35,14 @@ static pid_t holder_pid(int fd)
 int process_lock_holder(const char *path, int *ret_pidfd, pid_t *ret_pid, struct err *err)
 {
     _cleanup_fd_ int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return err_set_errno(err, errno, "cannot open lock '%s'", path);
+    if (fd < 0) /* below a file, no file exists either */
+        return err_set_errno(err, errno == ENOTDIR ? ENOENT : errno, "cannot open lock '%s'", path);
     pid_t pid = holder_pid(fd);
     if (pid > 0) {
         _cleanup_fd_ int pidfd = pidfd_open(pid, 0);
+        if (pidfd < 0 && errno != ESRCH)
+            return err_set_errno(err, errno, "cannot watch process %d, which holds the lock '%s'",
+                                 (int)pid, path);
         /* Checks the holder again: it may have ended before pidfd_open(), and another process may
          * have its pid now. */
         if (pidfd >= 0 && holder_pid(fd) == pid) {
@@ -49,6 +52,19 @@ int process_lock_holder(const char *path, int *ret_pidfd, pid_t *ret_pid, struct
         }
     }
     return err_set(err, ERR_NOT_FOUND, "no process holds the lock '%s'", path);
+}
+
+int process_lock_find(const char *path, int *ret_pidfd, struct err *err)
+{
+    struct err cause = ERR_INIT;
+    pid_t pid;
+    *ret_pidfd = -1;
+    int result = process_lock_holder(path, ret_pidfd, &pid, &cause);
+    if (result == -ERR_NOT_FOUND)
+        return 0;
+    if (result < 0 && err)
+        *err = cause;
+    return result;
 }
 
 bool process_wait_end(int pidfd, int timeout_ms)

@@ -17,8 +17,13 @@ int process_lock_take(const char *path, int *ret_fd, struct err *err);
 
 /* Finds the process that holds the lock. Sets `*ret_pidfd` to a pidfd of the process, which the
  * caller closes, and `*ret_pid` to its pid. Returns 0, -ERR_NOT_FOUND if no other process holds the
- * lock or the file does not exist, or another negative code. */
+ * lock or the file does not exist, or another negative code if it is not known whether a process
+ * holds the lock, for example because no descriptor is free. */
 int process_lock_holder(const char *path, int *ret_pidfd, pid_t *ret_pid, struct err *err);
+
+/* Like process_lock_holder(), but returns 0 and sets `*ret_pidfd` to -1 if no other process holds
+ * the lock. */
+int process_lock_find(const char *path, int *ret_pidfd, struct err *err);
 
 /* Waits up to timeout_ms for the process behind a pidfd to end. Returns true if it has ended. */
 bool process_wait_end(int pidfd, int timeout_ms);

@@ -1,13 +1,19 @@
-/* Tests that a failed start of a supervisor reports why, and that a canceled start does no harm. */
+/* Tests that a failed start of a supervisor reports why, that a canceled start does no harm, and
+ * that a running supervisor is found, or else not taken for missing. */
 #include "node_test.h"
 
 #include "loop_turns.h"
+#include "node/network/namespaces.h"
 #include "node/pod/supervisor.h"
+#include "node/process/lock.h"
 #include "scratch_directory.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct heard {
@@ -160,12 +166,73 @@ static void link_may_be_freed_during_the_start(void **state)
     wait_for_file("over", NULL);
 }
 
+/* ---- a supervisor of an earlier control process */
+
+/* Holds the lock of the pod's directory, like a supervisor, until it is killed. */
+static pid_t start_lock_holder(const char *lock)
+{
+    int line[2];
+    char byte;
+    assert_int_equal(pipe(line), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        int fd;
+        alarm(120);
+        if (process_lock_take(lock, &fd, NULL) < 0 || write(line[1], "", 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    assert_int_equal(read(line[0], &byte, 1), 1);
+    close(line[0]);
+    close(line[1]);
+    return child;
+}
+
+/* Otherwise the files of a deleted pod would be removed while the pod still runs. */
+static void supervisor_is_not_missing_without_descriptors(void **state)
+{
+    _cleanup_free_ char *lock = in_scratch("lock");
+    struct heard heard = {0};
+    struct err err = ERR_INIT;
+    struct rlimit before;
+    struct loop *loop;
+    assert_int_equal(loop_new(&loop, &err), 0);
+    struct supervisor_link *link = supervisor_link_new(loop, directory, "step", &EVENTS, &heard);
+    assert_int_equal(supervisor_link_attach(link, NULL), -ERR_NOT_FOUND);
+    assert_int_equal(node_pod_end(directory, false, 0, NULL), 0);
+    pid_t holder = start_lock_holder(lock);
+    int next = dup(0);
+    close(next);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    for (int spare = 0; spare < 2; spare++) {
+        const struct rlimit few = {.rlim_cur = (rlim_t)(next + spare), .rlim_max = before.rlim_max};
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        int attached = supervisor_link_attach(link, NULL);
+        int ended = node_pod_end(directory, false, 0, &err);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+        assert_int_equal(attached, -ERR_IO);
+        assert_int_equal(ended, -ERR_IO);
+        assert_non_null(strstr(err.message, "Too many open files"));
+    }
+    assert_int_equal(supervisor_link_attach(link, NULL), 0);
+    assert_int_equal(supervisor_link_pid(link), holder);
+    kill(holder, SIGKILL);
+    assert_int_equal(waitpid(holder, NULL, 0), holder);
+    run_loop_until(loop, &heard.gone);
+    assert_int_equal(supervisor_link_attach(link, NULL), -ERR_NOT_FOUND);
+    supervisor_link_free(link);
+    loop_free(loop);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failed_start_is_reported),
         cmocka_unit_test(canceled_start_does_not_begin),
         cmocka_unit_test(link_may_be_freed_during_the_start),
+        cmocka_unit_test(supervisor_is_not_missing_without_descriptors),
     };
     setenv("UV_THREADPOOL_SIZE", "1", 1);
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
