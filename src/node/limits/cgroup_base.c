@@ -276,8 +276,24 @@ void cgroup_base_sweep(const char *state_dir, const struct cgroup_base *base,
 
 struct destroy {
     int result;
+    bool has_caller; /* a group was kept because the calling process is in it */
     struct err *err;
 };
+
+/* Returns true if the calling process is in the group itself. */
+static bool contains_caller(const struct cgroup_tree *tree)
+{
+    _cleanup_free_ char *path = mem_printf("%s/cgroup.procs", tree->directory);
+    _cleanup_buf_ struct buf text;
+    buf_init(&text, TEXT_MAX);
+    if (file_read(path, &text, NULL) < 0)
+        return false;
+    char *rest = text.data;
+    for (char *pid; (pid = strsep(&rest, "\n"));)
+        if (atoi(pid) == getpid())
+            return true;
+    return false;
+}
 
 static void destroy_one(void *context, const struct cgroup_trees *one)
 {
@@ -285,6 +301,12 @@ static void destroy_one(void *context, const struct cgroup_trees *one)
     int64_t deadline = moment_monotonic_ms() + PROCESS_DEATH_MS;
     struct err err;
     int result;
+    /* A failed start of the cluster runs in CGROUP_SELF, together with the `trainyard up` that
+     * waits for it. */
+    if (contains_caller(&one->items[0])) {
+        destroy->has_caller = true;
+        return;
+    }
     do { /* a killed process leaves its group when it is dead */
         err = ERR_INIT;
         result = cgroup_remove(one, NULL, &err);
@@ -302,7 +324,7 @@ int cgroup_base_destroy(const char *state_dir, struct err *err)
     struct destroy destroy = {.err = err};
     read_record(state_dir, &text);
     each_recorded(text.size ? text.data : "", arena, destroy_one, &destroy);
-    if (destroy.result == 0)
+    if (destroy.result == 0 && !destroy.has_caller)
         unlink(path);
     return destroy.result;
 }

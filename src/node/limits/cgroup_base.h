@@ -35,7 +35,8 @@ bool cgroup_base_step_aside(const char *state_dir, const char *parent);
 typedef bool cgroup_base_knows(void *context, const char *uid);
 void cgroup_base_sweep(const char *state_dir, const struct cgroup_base *base,
                        cgroup_base_knows *knows, void *context);
-/* Removes all groups in the record, including CGROUP_SELF, and kills the processes in them. Returns
+/* Removes all groups in the record, including CGROUP_SELF, and kills the processes in them. A group
+ * that contains the calling process stays, with all its processes, and stays in the record. Returns
  * 0 also if there is no record. */
 int cgroup_base_destroy(const char *state_dir, struct err *err);
 

@@ -179,6 +179,8 @@ int egress_close(const char *state_dir, struct err *err)
     if (known && geteuid() == 0 && egress.kind != EGRESS_PROGRAM)
         result = egress_remove_kernel(state_dir, err);
     egress_release(&egress);
+    if (result < 0)
+        return err_wrap(err, "cannot remove the egress of the pod network");
     (void)unlink(path);
-    return result < 0 ? err_wrap(err, "cannot remove the egress of the pod network") : 0;
+    return 0;
 }

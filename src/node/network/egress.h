@@ -42,9 +42,9 @@ int egress_load(const char *state_dir, struct egress *ret, struct err *err);
 void egress_open(const struct helper_options *options, int network_fd, bool nested);
 /* Returns the current problem in one line, in the arena, or NULL. */
 char *egress_complaint(struct arena *arena, const char *state_dir);
-/* Removes root's link and table from the machine, if <state>/run/way-out exists, and removes that
- * file. Does not end the egress program: its helper (HELPER_EGRESS) is ended with the other
- * helpers. */
+/* Removes root's link and table from the machine, if <state>/run/way-out exists, and then removes
+ * that file. If the removal fails, the file stays, so that the next call tries again. Does not end
+ * the egress program: its helper (HELPER_EGRESS) is ended with the other helpers. */
 int egress_close(const char *state_dir, struct err *err);
 
 /* Chooses four consecutive addresses in EGRESS_RANGE that no route in `routes` covers, except the

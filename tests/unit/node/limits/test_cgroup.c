@@ -372,6 +372,37 @@ static void test_own_processes_are_moved_to_a_subgroup(void **state)
     cgroup_base_free(base);
 }
 
+/* A start that fails destroys its groups while it runs in one of them itself, together with the
+ * `trainyard up` that waits for it. */
+static void test_failed_start_does_not_kill_itself(void **state)
+{
+    struct cgroup_base *base = cgroup_base_open(scratch, geteuid() == 0);
+    const struct cgroup_tree *unified = find_unified(base);
+    if (!unified) {
+        cgroup_base_free(base);
+        skip();
+    }
+    _cleanup_free_ char *scope = mem_printf("%s-scope", unified->directory);
+    const struct cgroup_trees parent = {{{.directory = scope, .unified = true}}, 1};
+    assert_int_equal(cgroup_make(&parent, NULL, NULL), 0);
+    pid_t waiting = start_process_in_group(&parent, NULL), starting = fork();
+    if (starting == 0)
+        _exit(cgroup_enter(&parent, NULL, NULL) < 0 || !cgroup_base_step_aside(scratch, scope) ||
+              cgroup_base_destroy(scratch, NULL) < 0);
+    int status;
+    assert_int_equal(waitpid(starting, &status, 0), starting);
+    assert_int_equal(waitpid(waiting, NULL, WNOHANG), 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_int_equal(access(unified->directory, F_OK), -1);
+    /* The record still has the group, so the next `down` removes it. */
+    assert_int_equal(cgroup_base_destroy(scratch, NULL), 0);
+    assert_int_equal(waitpid(waiting, &status, 0), waiting);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    assert_int_equal(rmdir(scope), 0);
+    cgroup_base_free(base);
+}
+
 /* A pod whose directory was lost had groups where an earlier `up` ran. A new supervisor must not
  * start beside them. */
 static void test_groups_of_a_lost_pod_are_removed(void **state)
@@ -423,6 +454,7 @@ int main(void)
         cmocka_unit_test(test_version_2_files),
         cmocka_unit_test(test_groups_limit_and_end_processes),
         cmocka_unit_test(test_own_processes_are_moved_to_a_subgroup),
+        cmocka_unit_test(test_failed_start_does_not_kill_itself),
         cmocka_unit_test(test_groups_of_a_lost_pod_are_removed),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

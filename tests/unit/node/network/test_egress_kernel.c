@@ -118,9 +118,37 @@ static void read_only_switch_is_rejected(void **state)
     egress_release(&second);
 }
 
+/* Only this file tells the next `down` that there is a link to remove. */
+static void failed_removal_keeps_the_file(void **state)
+{
+    char directory[] = "/tmp/trainyard-egress.XXXXXX";
+    struct err err = ERR_INIT;
+    enter_test_network();
+    assert_non_null(mkdtemp(directory));
+    _cleanup_free_ char *run = mem_printf("%s/run", directory),
+                        *path = mem_printf("%s/way-out", run);
+    assert_int_equal(file_make_dirs(run, 0700, NULL), 0);
+    assert_int_equal(file_replace(path, "kind none\n", 10, 0600, NULL), 0);
+    /* Forwarding was off before the first cluster, and cannot be turned off again. */
+    assert_int_equal(file_replace("/run/trainyard-ip-forward", "0\n", 2, 0600, NULL), 0);
+    assert_int_equal(mount("/proc/sys", "/proc/sys", NULL, MS_BIND, NULL), 0);
+    assert_int_equal(mount(NULL, "/proc/sys", NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL), 0);
+    int result = egress_close(directory, &err);
+    bool is_kept = file_exists(path);
+    assert_int_equal(umount("/proc/sys"), 0);
+    assert_true(result < 0);
+    assert_string_equal(err.message, "cannot remove the egress of the pod network: cannot open "
+                                     "'" SWITCH "': Read-only file system");
+    assert_true(is_kept);
+    assert_int_equal(egress_close(directory, NULL), 0);
+    assert_false(file_exists(path));
+    assert_int_equal(file_remove_tree(directory, NULL), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(concurrent_clusters_restore_forwarding),
-                                       cmocka_unit_test(read_only_switch_is_rejected)};
+                                       cmocka_unit_test(read_only_switch_is_rejected),
+                                       cmocka_unit_test(failed_removal_keeps_the_file)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
