@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "net/stream/socket_stream.h"
 #include "node/network/namespaces.h"
-#include "node/network/pod_network.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -29,7 +28,6 @@ struct place {
 
 struct node_connect {
     struct loop *loop;
-    struct node_namespaces *space; /* for sockets in the pod network, or NULL */
     char *directory; /* the pod's directory, for sockets in the pod's own network; or NULL */
     struct place places[PLACES_MAX];
     size_t place_count, next_place;
@@ -37,7 +35,7 @@ struct node_connect {
     uv_poll_t *poll; /* freed in libuv's close callback */
     struct loop_timer timer;
     struct loop_task task; /* reports a failure from the loop */
-    char where[64];        /* "10.244.1.2:3000", for messages */
+    char where[64];        /* "localhost:3000 in the pod", for messages */
     node_connect_done *done;
     void *context;
     struct err err; /* the error of the first address that failed, the most relevant one */
@@ -123,23 +121,12 @@ static void on_connect_poll(uv_poll_t *poll, int status, int events)
     connect_finish(self, stream);
 }
 
-/* Returns true for the address of a pod or service. Other addresses, such as a node's, are in the
- * machine's network. */
-static bool is_in_pod_network(const struct sockaddr_storage *address)
-{
-    const struct sockaddr_in *in = (const void *)address;
-    return address->ss_family == AF_INET &&
-           (pod_network_has(in->sin_addr) || pod_network_has_service(in->sin_addr));
-}
-
 static int connect_make_socket(struct node_connect *self, const struct place *place,
                                struct err *err)
 {
     int family = place->address.ss_family;
     if (self->directory)
         return node_pod_socket(self->directory, family, SOCK_STREAM, 0, &self->fd, err);
-    if (self->space && is_in_pod_network(&place->address))
-        return node_namespaces_socket(self->space, family, SOCK_STREAM, 0, &self->fd, err);
     self->fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     return self->fd < 0 ? err_set_errno(err, errno, "cannot make a socket") : 0;
 }
@@ -203,50 +190,29 @@ static void connect_add_place(struct node_connect *self, const char *host, int p
     self->place_count++;
 }
 
-static struct node_connect *new_connect(struct loop *loop, node_connect_done *done, void *context)
+struct node_connect *node_connect_inside(struct loop *loop, const char *directory,
+                                         const char *address, int port, node_connect_done *done,
+                                         void *context)
 {
     struct node_connect *self = mem_zalloc(sizeof(*self));
     self->loop = loop;
+    self->directory = directory ? mem_strdup(directory) : NULL;
     self->fd = -1;
     self->done = done;
     self->context = context;
     self->task.callback = on_connect_failed;
     loop_timer_init(loop, &self->timer, on_connect_timeout);
     loop_timer_start(&self->timer, CONNECT_TIMEOUT_MS);
-    return self;
-}
-
-static struct node_connect *connect_start(struct node_connect *self, int port)
-{
-    if (self->place_count == 0 || port < 1 || port > 65535) {
-        self->place_count = 0;
-        err_set(&self->err, ERR_INVALID, "'%s' is not an address to connect to", self->where);
+    snprintf(self->where, sizeof(self->where), "localhost:%d in the pod", port);
+    if (port < 1 || port > 65535) {
+        err_set(&self->err, ERR_INVALID, "cannot connect to %s: the port is not 1 to 65535",
+                self->where);
+    } else {
+        connect_add_place(self, "127.0.0.1", port);
+        connect_add_place(self, "::1", port);
+        if (directory && address)
+            connect_add_place(self, address, port);
     }
     connect_try_next(self);
     return self;
-}
-
-struct node_connect *node_connect_pod(struct loop *loop, struct node_namespaces *space,
-                                      const char *address, int port, node_connect_done *done,
-                                      void *context)
-{
-    struct node_connect *self = new_connect(loop, done, context);
-    self->space = space;
-    snprintf(self->where, sizeof(self->where), "%s:%d", address, port);
-    connect_add_place(self, address, port);
-    return connect_start(self, port);
-}
-
-struct node_connect *node_connect_inside(struct loop *loop, const char *directory,
-                                         const char *address, int port, node_connect_done *done,
-                                         void *context)
-{
-    struct node_connect *self = new_connect(loop, done, context);
-    self->directory = directory ? mem_strdup(directory) : NULL;
-    snprintf(self->where, sizeof(self->where), "localhost:%d in the pod", port);
-    connect_add_place(self, "127.0.0.1", port);
-    connect_add_place(self, "::1", port);
-    if (directory && address)
-        connect_add_place(self, address, port);
-    return connect_start(self, port);
 }

@@ -16,17 +16,11 @@ struct node_connect;
  * read. */
 typedef void node_connect_done(void *context, struct stream *stream, const struct err *err);
 
-/* Connects to the address of a pod ("10.244.1.2", or the node's address for hostNetwork) or of a
- * service. Starts the attempt and returns at once. `done` is called once, never from within this
- * call; the returned pointer is invalid afterwards. `space` must outlive the attempt; NULL means
- * that every address is in the machine's network. */
-struct node_connect *node_connect_pod(struct loop *loop, struct node_namespaces *space,
-                                      const char *address, int port, node_connect_done *done,
-                                      void *context);
 /* Connects like a program in the pod. First tries localhost in the pod's network, because some
  * servers listen only on localhost, and then the pod's address. `directory` is the pod's directory.
- * NULL means that the pod uses the machine's network; then only localhost is tried. `done` and the
- * result are those of node_connect_pod(). */
+ * NULL means that the pod uses the machine's network; then only localhost is tried. Starts the
+ * attempt and returns at once. `done` is called once, never from within this call; the returned
+ * pointer is invalid afterwards. */
 struct node_connect *node_connect_inside(struct loop *loop, const char *directory,
                                          const char *address, int port, node_connect_done *done,
                                          void *context);

@@ -1,5 +1,5 @@
-/* Tests node_connect_pod() and the stream that it returns: a pause loses no bytes, each direction
- * ends separately, and a failure is reported from the loop. */
+/* Tests node_connect_inside() and the stream that it returns: a pause loses no bytes, each
+ * direction ends separately, and a failure is reported from the loop. */
 #include "node/network/connect.h"
 
 #include "base/buf.h"
@@ -112,7 +112,7 @@ static int tear_down(void **state)
 
 static int connect_to(struct peer *peer)
 {
-    node_connect_pod(peer->loop, NULL, "127.0.0.1", peer->port, on_connected, peer);
+    node_connect_inside(peer->loop, NULL, NULL, peer->port, on_connected, peer);
     assert_false(peer->done);
     while (!peer->done)
         loop_run(peer->loop);
@@ -163,12 +163,12 @@ static void refused_connection_is_reported(void **state)
     struct peer *peer = *state;
     close(peer->listener);
     peer->listener = -1;
-    node_connect_pod(peer->loop, NULL, "127.0.0.1", peer->port, on_connected, peer);
+    node_connect_inside(peer->loop, NULL, NULL, peer->port, on_connected, peer);
     while (!peer->done)
         loop_run(peer->loop);
     assert_null(peer->stream);
     assert_int_equal(peer->err.code, ERR_UNAVAILABLE);
-    assert_non_null(strstr(peer->err.message, "cannot connect to 127.0.0.1:"));
+    assert_non_null(strstr(peer->err.message, "cannot connect to localhost:"));
 }
 
 /* If no process listens on 127.0.0.1, the next address is tried. The message is about the first. */
@@ -207,10 +207,10 @@ static void connect_inside_fails_for_a_missing_pod(void **state)
     assert_string_equal(peer->err.message, "the pod is not running");
 }
 
-static void invalid_address_is_reported(void **state)
+static void invalid_port_is_reported(void **state)
 {
     struct peer *peer = *state;
-    node_connect_pod(peer->loop, NULL, "nowhere", 1, on_connected, peer);
+    node_connect_inside(peer->loop, NULL, NULL, 0, on_connected, peer);
     assert_false(peer->done);
     while (!peer->done)
         loop_run(peer->loop);
@@ -221,8 +221,8 @@ static void canceled_connection_is_not_reported(void **state)
 {
     struct peer *peer = *state;
     node_connect_cancel(
-        node_connect_pod(peer->loop, NULL, "127.0.0.1", peer->port, on_connected, peer));
-    node_connect_cancel(node_connect_pod(peer->loop, NULL, "nowhere", 1, on_connected, peer));
+        node_connect_inside(peer->loop, NULL, NULL, peer->port, on_connected, peer));
+    node_connect_cancel(node_connect_inside(peer->loop, NULL, NULL, 0, on_connected, peer));
     run_a_while(peer);
     assert_false(peer->done);
 }
@@ -233,7 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(each_direction_ends_separately),         TEST(paused_stream_loses_no_bytes),
         TEST(refused_connection_is_reported),         TEST(connect_inside_tries_localhost),
-        TEST(connect_inside_fails_for_a_missing_pod), TEST(invalid_address_is_reported),
+        TEST(connect_inside_fails_for_a_missing_pod), TEST(invalid_port_is_reported),
         TEST(canceled_connection_is_not_reported)};
     (void)own_network_enter();
     return cmocka_run_group_tests(tests, NULL, NULL);
