@@ -11,23 +11,33 @@
 #include <string.h>
 #include <unistd.h>
 
-static uint64_t security_capabilities_named(const struct json *list)
+/* Returns the capabilities that the list names, without ALL. Sets *ret_all to whether the list
+ * contains ALL. */
+static uint64_t security_capabilities_named(const struct json *list, bool *ret_all)
 {
     uint64_t bits = 0;
+    *ret_all = false;
     JSON_EACH (name, list) {
-        bits |= json_text(name) ? capabilities_named(json_text(name)) : 0;
+        uint64_t named = json_text(name) ? capabilities_named(json_text(name)) : 0;
+        if (named == UINT64_MAX)
+            *ret_all = true;
+        else
+            bits |= named;
     }
     return bits;
 }
 
-/* A capability that is both dropped and added is granted, so that a container can drop ALL and add
- * single capabilities. */
+/* Follows containerd (WithCapabilities): ALL is applied first and then single names, and in each
+ * step `drop` overrides `add`. So a container can drop ALL and add single capabilities, or add ALL
+ * and drop single ones. */
 static uint64_t plan_capabilities(struct planner *p, const struct json *wanted)
 {
-    uint64_t add = security_capabilities_named(json_get(wanted, "add")),
-             drop = security_capabilities_named(json_get(wanted, "drop"));
+    bool adds_all, drops_all;
+    uint64_t add = security_capabilities_named(json_get(wanted, "add"), &adds_all),
+             drop = security_capabilities_named(json_get(wanted, "drop"), &drops_all);
+    uint64_t start = drops_all ? 0 : adds_all ? UINT64_MAX : capabilities_default();
     uint64_t most = capabilities_most(p->input->nested, p->spec->network != NULL);
-    return ((capabilities_default() & ~drop) | add) & most;
+    return (start | add) & ~drop & most;
 }
 
 /* Checks runAsNonRoot, with the kubelet's messages. `given` is runAsUser, or -1 if it is not set.

@@ -422,6 +422,38 @@ static void security_contexts_are_planned(void **state)
     assert_string_equal(environment_get(&a->environment, "HOSTNAME"), spec.hostname);
 }
 
+/* The order is containerd's: ALL of `add`, ALL of `drop`, the names of `add`, those of `drop`. */
+static void capabilities_are_added_then_dropped(void **state)
+{
+    const uint64_t usual = capabilities_default(), most = capabilities_most(true, true),
+                   chown = capabilities_named("CHOWN");
+    const struct {
+        const char *wanted;
+        uint64_t granted;
+    } CASES[] = {
+        {"{}", usual},
+        {"{'add':['ALL']}", most},
+        {"{'drop':['ALL']}", 0},
+        {"{'add':['ALL'],'drop':['ALL']}", 0},
+        {"{'add':['ALL'],'drop':['CHOWN']}", most & ~chown},
+        {"{'add':['CHOWN'],'drop':['CHOWN']}", usual & ~chown},
+        {"{'add':['CHOWN'],'drop':['ALL']}", chown},
+        {"{'add':['CHOWN','CAP_KILL'],'drop':['ALL','KILL']}", chown},
+        {"{'add':['ALL','CHOWN'],'drop':['ALL']}", chown},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+        struct pod_spec spec =
+            must_plan(arena, arena_printf(arena,
+                                          "{'containers':[{'name':'a','command':['a'],"
+                                          "'securityContext':{'capabilities':%s}}]}",
+                                          CASES[i].wanted));
+        if (spec.containers[0].capabilities != CASES[i].granted)
+            fail_msg("%s: %llx", CASES[i].wanted,
+                     (unsigned long long)spec.containers[0].capabilities);
+    }
+}
+
 static int plan_plain(struct arena *arena, const char *spec, struct pod_spec *ret,
                       struct plan_refusal *refusal, struct err *err)
 {
@@ -631,6 +663,7 @@ int main(void)
         cmocka_unit_test(host_network_uses_the_files_of_the_machine),
         cmocka_unit_test(unsupported_pods_are_rejected),
         cmocka_unit_test(security_contexts_are_planned),
+        cmocka_unit_test(capabilities_are_added_then_dropped),
         cmocka_unit_test(long_hostnames_are_truncated),
         cmocka_unit_test(pods_of_a_job_share_a_directory),
         cmocka_unit_test(without_namespaces_a_pod_uses_the_machine),
