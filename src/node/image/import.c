@@ -116,6 +116,10 @@ static int unpack_image(struct importing *import, const struct image_found *imag
 static int place_image(struct importing *import, const struct image_found *image)
 {
     const char *place = image_directory(import->arena, import->wanted->state_dir, image->digest);
+    /* Another process may have removed the image after unpack_images() had found that it exists. */
+    int result = unpack_image(import, image);
+    if (result < 0)
+        return result;
     if (!file_exists(place) && rename(new_image_directory(import, image), place) < 0)
         return err_set_errno(import->err, errno, "cannot rename the new image to '%s'", place);
     return 0;
@@ -227,8 +231,10 @@ static int import_from(struct importing *import, struct json *ret)
         (result = import_check_names(import, images, count)) < 0 ||
         (result = unpack_images(import, images, count)) < 0)
         count = 0;
+    if (result == 0)
+        result = name_images(import, images, count, ret);
     image_archive_close(&import->archive);
-    return result < 0 ? result : name_images(import, images, count, ret);
+    return result;
 }
 
 int node_image_import(struct arena *arena, const struct node_image_import *wanted,

@@ -69,7 +69,8 @@ static int put_item(struct files_writing *f, const struct json *item, const stru
                                   json_get_int(item, "mode", f->default_mode));
 }
 
-/* Adds the keys of a config map or secret: those of `items`, or all keys if there are no items. */
+/* Adds the keys of a config map or secret: those of `items`, or all keys if there are no items. An
+ * empty list is like none, as for the kubelet. */
 static int put_keys(struct files_writing *f, const struct json *source, const char *name,
                     bool secret)
 {
@@ -87,7 +88,7 @@ static int put_keys(struct files_writing *f, const struct json *source, const ch
         if ((result = put_item(f, item, object, source, secret)) < 0)
             return result;
     }
-    if (items)
+    if (json_first(items))
         return 0;
     JSON_EACH (entry, json_get(object, "data")) {
         if ((result = volume_files_put_value(f, entry, secret, entry->name, f->default_mode)) < 0)

@@ -13,7 +13,9 @@
 
 #include <dirent.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -198,6 +200,38 @@ static void invalid_archives_leave_no_files(void **state)
     assert_int_equal(count_images(), 0);
 }
 
+static bool removes_before_lock; /* the image "one", at the next flock() of an import */
+
+/* Replaces that of the C library. */
+int flock(int fd, int operation)
+{
+    /* The directory of an import, beside that of the image, exists only after its first lock. */
+    if (removes_before_lock && operation == LOCK_EX && count_images() == 2) {
+        removes_before_lock = false;
+        assert_int_equal(node_image_remove(state_dir, "one", NULL), 0);
+    }
+    return (int)syscall(SYS_flock, fd, operation);
+}
+
+/* The import does not unpack an image that exists. If `trainyard image rm` removes the image before
+ * the import has the lock, the import unpacks it after all. */
+static void image_removed_during_the_import_is_imported(void **state)
+{
+    _cleanup_(cleanup_arena) struct arena *arena = arena_new();
+    struct json *rows;
+    struct err err = ERR_INIT;
+    make_archive(arena, &(struct flaw){.gzip = true});
+    assert_int_equal(import_image(arena, "one", &rows, NULL), 0);
+    removes_before_lock = true;
+    if (import_image(arena, "one", &rows, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_false(removes_before_lock);
+    assert_int_equal(json_get_int(rows->first, "size", 0), 7);
+    assert_int_equal(count_images(), 1);
+    assert_int_equal(node_image_remove(state_dir, "one", NULL), 0);
+    assert_int_equal(count_images(), 0);
+}
+
 static void files_of_a_killed_import_are_removed(void **state)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
@@ -255,6 +289,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(valid_archives_are_imported),
         cmocka_unit_test(invalid_archives_leave_no_files),
+        cmocka_unit_test(image_removed_during_the_import_is_imported),
         cmocka_unit_test(files_of_a_killed_import_are_removed),
         cmocka_unit_test(images_in_use_are_not_removed),
     };

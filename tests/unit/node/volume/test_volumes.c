@@ -165,6 +165,12 @@ static void volumes_have_their_content(void **state)
     assert_file(&v, "x/y", "B");
     _cleanup_free_ char *left_out = mem_printf("%s/a.txt", v.source);
     assert_false(file_exists(left_out));
+    /* An empty list selects no keys, so all keys are files, as without a list. */
+    assert_int_equal(prepare(arena, "{'name':'n','configMap':{'name':'c','items':[]}}", &v, &err),
+                     0);
+    assert_file(&v, "a.txt", "A");
+    assert_file(&v, "b.txt", "B");
+    assert_file(&v, "z", "\1\2");
     assert_int_equal(
         prepare(arena, "{'name':'b','configMap':{'name':'c','items':[{'key':'z','path':'bytes'}]}}",
                 &v, &err),
