@@ -58,6 +58,8 @@ static int keep_descriptors(const int fds[3], int report_fd, int sandbox_fd)
     const int wanted[] = {fds[0], fds[1], fds[2], report_fd, sandbox_fd};
     int high[ARRAY_SIZE(wanted)];
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null < 0)
+        return -1;
     for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) /* first, a copy above the fixed numbers */
         if ((high[i] = fcntl(wanted[i] < 0 ? null : wanted[i], F_DUPFD_CLOEXEC, 10)) < 0)
             return -1;
@@ -65,20 +67,6 @@ static int keep_descriptors(const int fds[3], int report_fd, int sandbox_fd)
         if (dup3(high[i], i, i > STDERR_FILENO ? O_CLOEXEC : 0) < 0)
             return -1;
     return close_range(SANDBOX_FD + 1, ~0U, 0);
-}
-
-/* Makes the container's user the owner of the pipes. Otherwise this user could not open them by
- * name, as in /dev/stderr. */
-static void give_pipes(const struct container_run *run)
-{
-    struct stat info;
-    const int64_t user = run->spec->user;
-    /* With `nested` the container's user is the user of the supervisor and owns the pipes. */
-    if (user <= 0 || run->pod->nested)
-        return;
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode) && fchown(fd, (uid_t)user, -1) < 0)
-            return; /* best effort */
 }
 
 static int become_terminal(struct err *err)
@@ -107,7 +95,7 @@ static int exec_enter_container(const struct container_run *run, struct err *err
     int result = step_limits_enter(pod, run->spec, err); /* the machine's files are still visible */
     if (result < 0)
         return result;
-    give_pipes(run);
+    step_pipes_give(pod, run->spec);
     return step_isolation_join(pod, run->spec, SANDBOX_FD, err);
 }
 
@@ -123,8 +111,11 @@ static void exec_run_command(const struct container_run *run,
     step_signals_default();
     umask(022);
     setsid();
-    if (keep_descriptors(fds, report_fd, sandbox_fd) < 0)
-        _exit(STEP_EXEC_NOT_RUNNABLE);
+    if (keep_descriptors(fds, report_fd, sandbox_fd) < 0) {
+        err_set_errno(&err, errno, "cannot pass descriptors to the command");
+        dup2(report_fd, REPORT_FD); /* where exec_give_up() writes */
+        exec_give_up(&err);
+    }
     environ = (char **)run->spec->environment.items;
     prepare_tar(run, options);
     if (exec_enter_container(run, &err) < 0 || (options->terminal && become_terminal(&err) < 0))

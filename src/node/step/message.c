@@ -55,6 +55,16 @@ static const char *last_lines(const struct buf *text)
     return at;
 }
 
+/* Copies a text into a message and drops its NUL bytes, because the message ends with the first. */
+static void copy_text(const char *text, size_t size, char ret[POD_TERMINATION_MESSAGE_MAX + 1])
+{
+    size_t used = 0;
+    for (size_t i = 0; i < size && used < POD_TERMINATION_MESSAGE_MAX; i++)
+        if (text[i] != '\0')
+            ret[used++] = text[i];
+    ret[used] = '\0';
+}
+
 void step_message_read_log(const char *directory, const char *container, int64_t run,
                            char ret[POD_TERMINATION_MESSAGE_MAX + 1])
 {
@@ -63,7 +73,9 @@ void step_message_read_log(const char *directory, const char *container, int64_t
     buf_init(&records, LOG_READ);
     buf_init(&text, LOG_READ);
     read_end(path, &records);
-    for (char *line = records.data, *end; (end = strchr(line, '\n')); line = end + 1) {
+    const char *stop = records.data + records.size;
+    for (const char *line = records.data, *end; (end = memchr(line, '\n', (size_t)(stop - line)));
+         line = end + 1) {
         struct node_log_record record;
         if (!node_log_record_parse(line, (size_t)(end - line), &record))
             continue;
@@ -71,7 +83,8 @@ void step_message_read_log(const char *directory, const char *container, int64_t
         if (record.is_full)
             buf_append_char(&text, '\n');
     }
-    str_copy(ret, POD_TERMINATION_MESSAGE_MAX + 1, last_lines(&text));
+    const char *last = last_lines(&text);
+    copy_text(last, (size_t)(text.data + text.size - last), ret);
 }
 
 void step_message_read(const char *directory, const struct pod_container *container, int64_t run,
@@ -79,8 +92,9 @@ void step_message_read(const char *directory, const struct pod_container *contai
 {
     _cleanup_free_ char *path = pod_message_path(directory, container->name);
     _cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    ssize_t size = fd < 0 ? 0 : read(fd, ret, POD_TERMINATION_MESSAGE_MAX);
-    ret[size > 0 ? size : 0] = '\0';
+    char text[POD_TERMINATION_MESSAGE_MAX];
+    ssize_t size = fd < 0 ? 0 : read(fd, text, sizeof(text));
+    copy_text(text, size > 0 ? (size_t)size : 0, ret);
     if (ret[0] == '\0' && exit_code != 0 && container->message_from_log)
         step_message_read_log(directory, container->name, run, ret);
 }

@@ -97,6 +97,11 @@ int step_privilege_bound(const struct pod_spec *spec, const struct pod_container
  * background makes trainyard ignore SIGINT; containers must not inherit that. */
 void step_signals_default(void);
 
+/* Makes the container's user the owner of those of stdin, stdout and stderr that are pipes.
+ * Otherwise this user could not open them by name, as in /dev/stderr. Must be called before the
+ * caller becomes that user. */
+void step_pipes_give(const struct pod_spec *spec, const struct pod_container *container);
+
 /* Gives the calling process, which leads a session, a new terminal as its stdin, stdout and stderr,
  * and sets TERM if it is not set. The caller must run as the container's user in the sandbox, so
  * that the user owns the terminal and the terminal's name is valid there. The caller closes

@@ -37,7 +37,7 @@ static enum supervisor_state stop_target(const struct supervisor *s, const struc
                                    */
     if (!is_from_control && (now == SUPERVISOR_RUNNING || now == SUPERVISOR_SHUTDOWN))
         return SUPERVISOR_SHUTDOWN;
-    return stop->pause ? SUPERVISOR_PAUSING : SUPERVISOR_ENDING;
+    return stop->pause && !stop->deleted ? SUPERVISOR_PAUSING : SUPERVISOR_ENDING;
 }
 
 void supervisor_begin_stop(struct supervisor *s, bool is_from_control)

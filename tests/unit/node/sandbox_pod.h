@@ -115,6 +115,7 @@ void stored_deadline_never_moves_later(void **state);
 void pod_ends_within_its_grace_period(void **state);
 void earlier_deadline_ends_the_pod(void **state);
 void paused_pod_resumes_with_any_restart_policy(void **state);
+void deletion_ends_a_pod_that_is_being_paused(void **state);
 void interrupted_pause_resumes(void **state);
 void interrupted_eviction_is_completed(void **state);
 void machine_shutdown_pauses_restartable_pods(void **state);

@@ -24,7 +24,9 @@ static int check_grpc_call(int fd, const char *authority, const char *service, i
     _cleanup_buf_ struct buf request, answer;
     buf_init(&request, STEP_GRPC_MAX);
     buf_init(&answer, STEP_GRPC_MAX);
-    step_grpc_request(authority, service, &request);
+    int result = step_grpc_request(authority, service, &request, err);
+    if (result < 0)
+        return result;
     *ret = (struct step_grpc_answer){0};
     while (!ret->over) {
         if (request.size && file_write_all(fd, request.data, request.size, err) < 0)

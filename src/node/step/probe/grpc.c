@@ -19,7 +19,8 @@ enum {
     FLAG_END_HEADERS = 4,
     FLAG_PADDED = 8,
     STREAM = 1,
-    TEXT_MAX = 126, /* the longest text whose length fits into one byte */
+    TEXT_MAX = 126,     /* the longest header value whose length fits into one byte */
+    SERVICE_MAX = 4000, /* the longest service name; its message must fit into MESSAGE_MAX */
     MESSAGE_MAX = 4096,
 };
 
@@ -53,8 +54,31 @@ static void put_header(struct buf *block, const char *name, const char *value)
     buf_append(block, value, size);
 }
 
-void step_grpc_request(const char *authority, const char *service, struct buf *buf)
+/* Writes the message: a prefix of five bytes, then the field with the service name unless the name
+ * is empty. The name is shorter than 2^14 bytes, so at most two bytes hold its length. */
+static void put_message(struct buf *message, const char *service)
 {
+    size_t size = strlen(service), head_size = 0;
+    char head[3]; /* of the field */
+    if (size)
+        head[head_size++] = 1 << 3 | 2;
+    if (size > 0x7f)
+        head[head_size++] = (char)(size | 0x80);
+    if (size)
+        head[head_size++] = (char)(size > 0x7f ? size >> 7 : size);
+    size_t total = head_size + size;
+    const char prefix[5] = {0, 0, 0, (char)(total >> 8), (char)total}; /* not compressed */
+    buf_append(message, prefix, sizeof(prefix));
+    buf_append(message, head, head_size);
+    buf_append(message, service, size);
+}
+
+int step_grpc_request(const char *authority, const char *service, struct buf *buf, struct err *err)
+{
+    if (strlen(service) > SERVICE_MAX)
+        return err_set(err, ERR_TOO_LARGE,
+                       "the service name has %zu bytes, but the limit for a probe is %d",
+                       strlen(service), SERVICE_MAX);
     _cleanup_buf_ struct buf block, message;
     buf_init(&block, MESSAGE_MAX);
     buf_init(&message, MESSAGE_MAX);
@@ -65,19 +89,12 @@ void step_grpc_request(const char *authority, const char *service, struct buf *b
     put_header(&block, "content-type", "application/grpc");
     put_header(&block, "user-agent", "kube-probe/1.36");
     put_header(&block, "te", "trailers");
-    size_t service_size = strnlen(service, TEXT_MAX);
-    const char prefix[5] = {0, 0, 0, 0,
-                            (char)(service_size ? service_size + 2 : 0)}; /* not compressed */
-    buf_append(&message, prefix, sizeof(prefix));
-    if (service_size) {
-        const char field[2] = {1 << 3 | 2, (char)service_size};
-        buf_append(&message, field, sizeof(field));
-        buf_append(&message, service, service_size);
-    }
+    put_message(&message, service);
     buf_append_str(buf, PREFACE);
     put_frame(buf, FRAME_SETTINGS, 0, 0, "", 0);
     put_frame(buf, FRAME_HEADERS, FLAG_END_HEADERS, STREAM, block.data, block.size);
     put_frame(buf, FRAME_DATA, FLAG_END_STREAM, STREAM, message.data, message.size);
+    return 0;
 }
 
 /* Reads a message: a prefix of five bytes, then at most one field, the status. */

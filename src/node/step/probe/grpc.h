@@ -11,8 +11,9 @@
 
 enum { STEP_GRPC_MAX = 64 * 1024 }; /* the size of the largest accepted frame in bytes */
 
-/* Appends everything that the client sends for one request, including the start of HTTP/2. */
-void step_grpc_request(const char *authority, const char *service, struct buf *buf);
+/* Appends everything that the client sends for one request, including the start of HTTP/2. Returns
+ * 0, or -ERR_TOO_LARGE if the name of the service is too long. */
+int step_grpc_request(const char *authority, const char *service, struct buf *buf, struct err *err);
 
 /* The state of the answer that the server has sent so far. */
 struct step_grpc_answer {

@@ -228,6 +228,7 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
     setsid();
     if (keep_descriptors(descriptors) < 0)
         _exit(1);
+    step_pipes_give(spec, container);
     if (step_limits_enter(spec, container, &err) < 0 ||
         step_isolation_build(spec, container, mount_point, &err) < 0)
         init_fail(&err);

@@ -195,16 +195,23 @@ static int show_entry(int covered, const char *name, struct err *err)
     return mount_attach(tree, name, err);
 }
 
+static int layers_check_room(const struct mount_layers *layers, struct err *err)
+{
+    return layers->count < MOUNT_LAYERS_MAX
+               ? 0
+               : err_set(err, ERR_TOO_MANY, "too many mount paths lie in read-only directories");
+}
+
 int mount_layer_over(struct mount_layers *layers, const char *directory, const char *const *without,
                      struct err *err)
 {
-    if (layers->count == MOUNT_LAYERS_MAX)
-        return err_set(err, ERR_TOO_MANY, "too many mount paths lie in read-only directories");
+    int result = layers_check_room(layers, err);
+    if (result < 0)
+        return result;
     _cleanup_fd_ int covered = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (covered < 0)
         return err_set_errno(err, errno, "cannot open '%s'", directory);
-    int result = mount_memory(directory, 0, "mode=0755", err);
-    if (result < 0)
+    if ((result = mount_memory(directory, 0, "mode=0755", err)) < 0)
         return result;
     _cleanup_fd_ int layer = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (layer < 0 || fchdir(layer) < 0)
@@ -266,9 +273,10 @@ int mount_make_target(struct mount_layers *layers, const char *target, bool dire
 
 int mount_layers_add(struct mount_layers *layers, const char *directory, struct err *err)
 {
-    int fd = layers->count == MOUNT_LAYERS_MAX
-                 ? -1
-                 : open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int result = layers_check_room(layers, err);
+    if (result < 0)
+        return result;
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return err_set_errno(err, errno, "cannot open '%s'", directory);
     layers->fds[layers->count++] = fd;

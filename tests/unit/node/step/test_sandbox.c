@@ -70,6 +70,24 @@ static void container_runs_as_its_user(void **state)
     pod_drop(&pod);
 }
 
+/* Many programs write their log to /dev/stderr instead of the descriptor. */
+static void user_can_open_its_output_by_name(void **state)
+{
+    struct pod pod = pod_make("user", "10.244.1.1", "echo error >/dev/stderr");
+    pod.main->user = 1234;
+    pod_start(&pod);
+    assert_int_equal(pod_finish(&pod)->exit_code, 0);
+    pod_expect_log(&pod, "error\n");
+    pod_drop(&pod);
+
+    pod = pod_make("user", "10.244.1.1", "echo output >/dev/stdout");
+    pod.main->user = 1234;
+    pod_start(&pod);
+    assert_int_equal(pod_finish(&pod)->exit_code, 0);
+    pod_expect_log(&pod, "output\n");
+    pod_drop(&pod);
+}
+
 static void pods_can_use_the_same_port(void **state)
 {
     static const char server[] =
@@ -298,6 +316,7 @@ static void run_sandbox_tests(void)
         cmocka_unit_test(missing_program_in_the_image_is_reported),
         cmocka_unit_test(stop_signal_of_the_container_is_sent),
         cmocka_unit_test(container_runs_as_its_user),
+        cmocka_unit_test(user_can_open_its_output_by_name),
         cmocka_unit_test(pods_can_use_the_same_port),
         cmocka_unit_test(orphans_are_reaped),
         cmocka_unit_test(containers_share_network_and_volumes),
@@ -307,6 +326,7 @@ static void run_sandbox_tests(void)
         cmocka_unit_test(killed_supervisor_ends_its_pod),
         cmocka_unit_test(earlier_deadline_ends_the_pod),
         cmocka_unit_test(paused_pod_resumes_with_any_restart_policy),
+        cmocka_unit_test(deletion_ends_a_pod_that_is_being_paused),
         cmocka_unit_test(interrupted_pause_resumes),
         cmocka_unit_test(interrupted_eviction_is_completed),
         cmocka_unit_test(machine_shutdown_pauses_restartable_pods),

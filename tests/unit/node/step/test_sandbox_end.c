@@ -106,6 +106,22 @@ void paused_pod_resumes_with_any_restart_policy(void **state)
     }
 }
 
+/* The deletion comes while the containers still have time to end for the pause. */
+void deletion_ends_a_pod_that_is_being_paused(void **state)
+{
+    static const struct pod_stop STOPS[] = {{.grace_ms = DEADLINE_MS, .pause = true},
+                                            {.grace_ms = 1, .deleted = true}};
+    struct pod pod = pod_make("pause", "10.244.1.1",
+                              "trap 'echo told' TERM; echo up; while :; do sleep 0.01; done");
+    pod_start(&pod);
+    pod_wait_for_word(&pod, "up");
+    pod_request_stop(&pod, &STOPS[0]);
+    pod_wait_for_word(&pod, "told");
+    send_stop_request(&pod, &STOPS[1]);
+    assert_int_equal(pod_finish(&pod)->exit_code, 128 + SIGKILL);
+    pod_drop(&pod);
+}
+
 static void kill_and_restart(const struct pod *pod)
 {
     _cleanup_free_ char *order = mem_printf("%s/stop", pod->directory);
@@ -229,7 +245,7 @@ void unwritable_stop_request_is_reported(void **state)
     block_stop_requests(&pod);
     assert_int_equal(loop_new(&loop, &err), 0);
     struct supervisor_link *link = supervisor_link_new(loop, pod.directory, step_path, &DEAF, NULL);
-    assert_true(supervisor_link_attach(link));
+    assert_int_equal(supervisor_link_attach(link, &err), 0);
     const struct pod_stop stop = {.grace_ms = DEADLINE_MS};
     assert_true(supervisor_link_stop(link, &stop, &err) < 0);
     assert_non_null(strstr(err.message, in_the_way));

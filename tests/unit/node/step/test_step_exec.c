@@ -23,6 +23,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -341,6 +342,39 @@ static void command_runs_as_the_user_of_the_container(void **context)
     spec.containers[0].user = spec.containers[0].group = -1;
 }
 
+/* Starts a command while this process may open only `count` descriptors. Returns false if the
+ * command could not be started. */
+static bool run_with_descriptors(rlim_t count, struct step_exec_end *ret)
+{
+    struct rlimit usual, few;
+    struct step_exec exec = STEP_EXEC_INIT;
+    const struct step_exec_options options = {.arguments = (const char *const[]){"true", NULL},
+                                              .fds = {-1, -1, -1}};
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &usual), 0);
+    few = (struct rlimit){.rlim_cur = count, .rlim_max = usual.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    bool started = step_exec_start(&exec, &run, &options, NULL) == 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &usual), 0);
+    if (started)
+        *ret = await_end(&exec);
+    step_exec_release(&exec);
+    return started;
+}
+
+static void failure_by_too_few_descriptors_is_reported(void **context)
+{
+    struct step_exec_end end = {.exit_code = -1};
+    int reported = 0;
+    for (rlim_t count = 0; end.exit_code != 0; count++) {
+        assert_true(count < 64);
+        if (!run_with_descriptors(count, &end) || end.exit_code == 0)
+            continue;
+        assert_string_not_equal(end.message, "");
+        reported++;
+    }
+    assert_true(reported > 0);
+}
+
 /* ---- control groups -------------------------------------------------------------------------- */
 
 static struct cgroup_base *groups;
@@ -529,6 +563,7 @@ static int run_inside(const char *directory, bool nested)
         TEST(command_ends_with_the_container),
         TEST(command_can_be_killed_early),
         TEST(command_runs_as_the_user_of_the_container),
+        TEST(failure_by_too_few_descriptors_is_reported),
         TEST(disconnected_client_ends_its_command),
         TEST(command_that_ignores_sighup_is_killed),
         cmocka_unit_test_setup_teardown(command_is_in_the_control_groups, setup, remove_groups),

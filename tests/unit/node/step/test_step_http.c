@@ -89,6 +89,45 @@ static void redirects_are_resolved(void **state)
     }
 }
 
+/* The message is the last frame: a prefix of five bytes, the field 1, its length and the name. A
+ * length above 127 takes two bytes. */
+static void grpc_requests_contain_the_whole_service_name(void **state)
+{
+    static const struct {
+        size_t size;
+        const char *frame;
+        size_t frame_size;
+    } CASES[] = {
+        {0, "\0\0\5\0\1\0\0\0\1\0\0\0\0\0", 14},
+        {127, "\0\0\x86\0\1\0\0\0\1\0\0\0\0\x81\12\x7f", 16},
+        {128, "\0\0\x88\0\1\0\0\0\1\0\0\0\0\x83\12\x80\1", 17},
+        {1000, "\0\3\xf0\0\1\0\0\0\1\0\0\0\3\xeb\12\xe8\7", 17},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
+        char name[1001] = "";
+        _cleanup_buf_ struct buf request;
+        buf_init(&request, STEP_GRPC_MAX);
+        memset(name, 's', CASES[i].size);
+        assert_int_equal(step_grpc_request("10.244.1.2:80", name, &request, NULL), 0);
+        assert_true(request.size > CASES[i].frame_size + CASES[i].size);
+        const char *end = request.data + request.size - CASES[i].size;
+        assert_memory_equal(end - CASES[i].frame_size, CASES[i].frame, CASES[i].frame_size);
+        assert_memory_equal(end, name, CASES[i].size);
+    }
+}
+
+static void grpc_requests_with_a_too_long_service_name_fail(void **state)
+{
+    char name[5001] = "";
+    struct err err = ERR_INIT;
+    _cleanup_buf_ struct buf request;
+    buf_init(&request, STEP_GRPC_MAX);
+    memset(name, 's', sizeof(name) - 1);
+    assert_int_equal(step_grpc_request("a:80", name, &request, &err), -ERR_TOO_LARGE);
+    assert_string_equal(err.message,
+                        "the service name has 5000 bytes, but the limit for a probe is 4000");
+}
+
 static void grpc_responses_are_parsed(void **state)
 {
     /* A settings frame, headers, a message, trailers. */
@@ -122,6 +161,8 @@ int main(void)
         cmocka_unit_test(requests_are_written),
         cmocka_unit_test(responses_are_parsed),
         cmocka_unit_test(redirects_are_resolved),
+        cmocka_unit_test(grpc_requests_contain_the_whole_service_name),
+        cmocka_unit_test(grpc_requests_with_a_too_long_service_name_fail),
         cmocka_unit_test(grpc_responses_are_parsed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,8 @@ static void store_stop(const struct pod_stop *stop)
 static void stop_requests_change_the_state(void **state)
 {
     static const struct pod_stop END = {.grace_ms = 1}, PAUSE = {.grace_ms = 1, .pause = true},
-                                 EVICTION = {.grace_ms = 1, .pause = true, .reason = "Evicted"};
+                                 EVICTION = {.grace_ms = 1, .pause = true, .reason = "Evicted"},
+                                 DELETION = {.grace_ms = 1, .pause = true, .deleted = true};
     static const struct {
         enum supervisor_state before;
         const struct pod_stop *stop;
@@ -52,11 +53,14 @@ static void stop_requests_change_the_state(void **state)
         {SUPERVISOR_ENDING, &PAUSE, true, SUPERVISOR_PAUSING},
         {SUPERVISOR_PAUSING, &END, true, SUPERVISOR_ENDING},
         {SUPERVISOR_PAUSING, &PAUSE, false, SUPERVISOR_PAUSING},
+        {SUPERVISOR_PAUSING, &DELETION, true, SUPERVISOR_ENDING},
+        {SUPERVISOR_ENDING, &DELETION, true, SUPERVISOR_ENDING},
         {SUPERVISOR_SHUTDOWN, &END, false, SUPERVISOR_SHUTDOWN},
         {SUPERVISOR_SHUTDOWN, &END, true, SUPERVISOR_ENDING},
         {SUPERVISOR_SHUTDOWN, &PAUSE, true, SUPERVISOR_PAUSING},
         {SUPERVISOR_PAUSED, &PAUSE, true, SUPERVISOR_PAUSED},
         {SUPERVISOR_PAUSED, &END, true, SUPERVISOR_ENDED},
+        {SUPERVISOR_PAUSED, &DELETION, true, SUPERVISOR_ENDED},
         {SUPERVISOR_ENDED, &PAUSE, true, SUPERVISOR_ENDED},
     };
     for (size_t i = 0; i < ARRAY_SIZE(CASES); i++) {
