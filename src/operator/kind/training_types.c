@@ -54,7 +54,7 @@ LOCAL_TYPE_CHECKED(REPLICA_SPEC, KUBEFLOW "ReplicaSpec",
 
 LOCAL_TYPE_CHECKED(REPLICA_STATUS, KUBEFLOW "ReplicaStatus",
         "counts of the pods of one replica type",
-    INT32(0, "active", "the number of pods that run or are pending"),
+    INT32(0, "active", "the number of pods that run"),
     INT32(0, "succeeded", "the number of pods that have succeeded"),
     INT32(0, "failed", "the number of pods that have failed"),
     TEXT(0, "selector", "the selector of the pods, as text"),
@@ -79,7 +79,7 @@ LOCAL_TYPE_CHECKED(JOB_STATUS, KUBEFLOW "JobStatus", "the current state of a job
 #define TFJOB_ROWS \
     OBJECT(0, "runPolicy", RUN_POLICY, "how the job runs, ends and is cleaned up"), \
     TEXT(0, "successPolicy", \
-        "AllWorkers: every worker must succeed; default: the chief, or worker 0", \
+        "without a chief, the job succeeds with worker 0; AllWorkers: with all workers", \
         WORDS("", "AllWorkers")), \
     MAP(0, "tfReplicaSpecs", REPLICA_SPEC, \
         "the pods of each replica type: Chief, Worker, PS, Evaluator", REQUIRED, NOT_EMPTY), \
