@@ -288,7 +288,7 @@ static const struct option OPTIONS[] = {
      .fallback = "auto",
      .choices = "auto|tcp",
      .value = "NAME",
-     .help = "shared memory between workers on one machine, or TCP between all"},
+     .help = "auto: shared memory between workers on one machine; tcp: TCP between all workers"},
     {.name = "wire",
      .type = OPTION_CHOICE,
      FIELD(wire),
@@ -324,8 +324,9 @@ const struct command COMMAND_BENCH_ALLREDUCE = {
     .summary = "measure how fast the workers sum their gradients",
     .description =
         "Measures the sum over all workers for each size and each algorithm that can be used "
-        "between them, and shows which algorithm training would choose. Bus bandwidth is what each "
-        "worker sends per second, for any algorithm: size / time × 2 (n-1)/n.\n\nWith --workers it "
+        "between them, and shows which algorithm training would choose. Bus bandwidth is "
+        "size / time × 2 (n-1)/n for n workers: the least that each of them must send, divided by "
+        "the time.\n\nWith --workers it "
         "starts processes on this machine. In the pods of a job, or wherever TF_CONFIG is set, "
         "each process is one worker and the first one prints.",
     .examples = "trainer bench allreduce --workers 2\n"

@@ -11,7 +11,7 @@ static const struct command *const COMMANDS[] = {
 const struct command COMMAND_DATA = {
     .name = "data",
     .summary = "inspect, convert or draw data sets",
-    .description = "Describes a data set, cuts pictures to their faces once and for all, converts "
-                   "IDX files to folders and back, and draws people who do not exist.",
+    .description = "Describes a data set, cuts pictures to their faces, converts IDX "
+                   "files to folders and back, and draws people who do not exist.",
     .subcommands = COMMANDS,
 };

@@ -252,7 +252,8 @@ static const struct option OPTIONS[] = {
      .min = 8,
      .max = 1024,
      .value = "PIXELS",
-     .help = "width and height of the written pictures, in pixels"},
+     .help = "width and height of the written pictures, in pixels; pictures from IDX files keep "
+             "their size"},
     {.name = "format",
      .type = OPTION_CHOICE,
      FIELD(format),
@@ -286,7 +287,8 @@ const struct command COMMAND_DATA_CONVERT = {
     .summary = "cut pictures to their faces, or convert IDX files to folders and back",
     .description =
         "Converts a folder with one subfolder per person into another one, with pictures of one "
-        "size that are cut to their faces: training on it need not search for faces.\n\nConverts a "
+        "size that are cut to their faces. Training on it with --crop off need not search for "
+        "faces.\n\nConverts a "
         "folder of IDX files into TO/train and TO/test with one folder per label. --idx converts "
         "in the other direction; the labels follow the order of the folder names in FROM/train.",
     .examples = "trainer data convert photographs portraits --size 96 --crop cascade\n"

@@ -89,7 +89,7 @@ const struct command COMMAND_EVALUATE = {
     .name = "evaluate",
     .summary = "evaluate a classifier on test pictures",
     .description =
-        "Evaluates a classifier on the test pictures of a data set, in all and per class.",
+        "Evaluates a classifier on the test pictures of a data set, in total and per class.",
     .examples = "trainer evaluate --model fashion/classifier.model",
     .options = OPTIONS,
     .values_size = sizeof(struct evaluate_values),

@@ -210,9 +210,10 @@ static const struct command *const FIT_MODELS[] = {
 const struct command COMMAND_FIT = {
     .name = "fit",
     .summary = "train a model",
-    .description = "Trains a model, in one process or with the processes that TF_CONFIG, the four "
-                   "classic flags of TensorFlow, or MASTER_ADDR, RANK and WORLD_SIZE "
-                   "name.\n\nProcesses with a secret, in TRAINYARD_JOB_SECRET or in the file that "
+    .description = "Trains a model, in one process or together with other processes. These are "
+                   "named by TF_CONFIG, by the options --ps-hosts, --worker-hosts, --job-name and "
+                   "--task-index, or by MASTER_ADDR, RANK and WORLD_SIZE.\n\nProcesses with a "
+                   "secret, in TRAINYARD_JOB_SECRET or in the file that "
                    "TRAINYARD_JOB_SECRET_FILE names, accept only peers with the same secret.",
     .subcommands = FIT_MODELS,
     .run_subcommand = fit_run,

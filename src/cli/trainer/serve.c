@@ -167,7 +167,7 @@ static const struct option OPTIONS[] = {
 
 const struct command COMMAND_SERVE = {
     .name = "serve",
-    .summary = "serve a model with a page",
+    .summary = "serve a model with a web page",
     .description =
         "A face model gets an upload page: it shows the three people of the gallery that are "
         "nearest to a face, and whether the face is one of them or a stranger. The gallery is "

@@ -298,8 +298,8 @@ const struct command COMMAND_CHECK = {
     .description =
         "Verifies the checksum of every row in the database, the pages of the file and the "
         "write-ahead log, and reports what each damaged row means for its object. 'trainyard up' "
-        "starts with damaged rows: it does not serve them and logs them. The cluster must be "
-        "down.\n\n"
+        "starts even if rows are damaged: it logs these rows and does not serve them. The cluster "
+        "must be down.\n\n"
         "The exit code is 0 if the database is healthy, also if --accept or --repair made it so, "
         "and "
         "1 if it is damaged.",

@@ -20,7 +20,8 @@ int probe_tls(const char *host);
     {                                                                                              \
         .name = "state", .type = OPTION_STRING, .offset = offsetof(values, state),                 \
         .environment = "TRAINYARD_STATE", .value = "DIR",                                          \
-        .help = "where the cluster keeps its state (default: $XDG_STATE_HOME/trainyard)"           \
+        .help = "where the cluster keeps its state (default: $XDG_STATE_HOME/trainyard, or "       \
+                "~/.local/state/trainyard if XDG_STATE_HOME is not set)"                           \
     }
 
 #endif

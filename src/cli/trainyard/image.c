@@ -128,9 +128,10 @@ static const struct command COMMAND_IMAGE_ADD = {
 static const struct command COMMAND_IMAGE_REMOVE = {
     .name = "remove",
     .arguments = "NAME",
-    .summary = "remove an image and delete its files",
-    .description = "The files of an imported image are deleted with the last of its names. An "
-                   "image that a pod still uses is not removed, and a message names the pod.",
+    .summary = "remove an image name, and the files of an imported image",
+    .description = "The files of an imported image are deleted with the last of its names. While a "
+                   "pod uses the files, the last name is not removed, and a message names the "
+                   "pod.",
     .options = REMOVE_OPTIONS,
     .values_size = sizeof(struct image_remove_values),
     .arguments_min = 1,

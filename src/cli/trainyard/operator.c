@@ -247,7 +247,7 @@ static const struct option OPTIONS[] = {
     ROW("namespace", OPTION_STRING, namespace_, .environment = "KUBEFLOW_NAMESPACE",
         .value = "NS|all", .help = "the only namespace whose jobs are run (default: all)"),
     ROW("enable-scheme", OPTION_LIST, schemes, .value = "KIND",
-        .help = "run this kind, tfjob or pytorchjob; may be given several times (default: both)"),
+        .help = "run this kind, tfjob or pytorchjob (default: both)"),
     ROW("workers", OPTION_INT, workers, .fallback = "32", .min = 1, .max = 1000, .value = "N",
         .help = "number of jobs per kind that are reconciled at the same time"),
     ROW("controller-threads", OPTION_INT, controller_threads, .min = 0, .max = 1000, .value = "N",

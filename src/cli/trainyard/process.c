@@ -186,8 +186,8 @@ const struct command COMMAND_PROCESS = {
     .name = "process",
     .summary = "fill in an OpenShift Template and print its objects",
     .description = "Does what 'oc process --local' does: ${NAME} in the template's objects becomes "
-                   "the parameter's value, a string that is ${{NAME}} the value as a number or "
-                   "other JSON. Pipe the result to 'kubectl apply -f -'.",
+                   "the parameter's value. A string that is exactly ${{NAME}} becomes the value as "
+                   "JSON, for example a number. Pipe the result to 'kubectl apply -f -'.",
     .examples = "trainyard process -f tf-job.yaml --param JOB_NAME=training | kubectl apply -f -\n"
                 "trainyard process -f tf-job.yaml --parameters",
     .options = OPTIONS,

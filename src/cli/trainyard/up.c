@@ -244,7 +244,8 @@ static const struct option OPTIONS[] = {
     {.name = "isolated",
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, isolated),
-     .help = "give pods no network access beyond the cluster"},
+     .help = "give pods no network access beyond the cluster; has no effect on pods that run "
+             "without namespaces"},
     {.name = "no-operator",
      .type = OPTION_FLAG,
      .offset = offsetof(struct up_values, no_operator),

@@ -293,11 +293,13 @@ const struct model CLASSIFIER_MODEL = {
             .description =
                 "Trains the network of the TFJob workshop on MNIST, Fashion-MNIST or any data set "
                 "in the same format. In a cluster of a chief and workers they train synchronously, "
-                "and the result is that of one worker. In a cluster with parameter servers, the "
+                "with the same result as one worker. In a cluster with parameter servers, the "
                 "servers hold the variables, and chief and workers pull, compute and push without "
                 "waiting for each other.\n\nThe chief, or worker 0, shows the progress; at the end "
-                "it evaluates the model on the test pictures and exports it as the next version. "
-                "SIGTERM saves and exits with code 143; the same command then resumes the run.",
+                "it evaluates the model on the test pictures and, with --export-dir, exports it as "
+                "the next version. SIGTERM ends the process with exit code 143. With --model-dir "
+                "the run is saved first, unless other workers go on with it; the same command "
+                "resumes or joins it.",
             .examples = "trainer fit classifier --model-dir fashion --export-dir export\n"
                         "trainer fit classifier --ps_hosts=a:2222 --worker_hosts=b:2222,c:2222 "
                         "--job_name=worker --task_index=0",

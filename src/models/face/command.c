@@ -142,11 +142,12 @@ const struct model FACE_MODEL = {
             .summary = "train an embedding of faces",
             .description =
                 "Trains a face embedding with the triplet loss. If TF_CONFIG names several workers "
-                "they train synchronously, and the result is that of one worker. The chief, or "
-                "worker 0, shows the progress and writes checkpoints and the model.\n\nAt the end "
-                "the model is evaluated on people who were held out, compared with raw pixels on "
-                "the same pairs. SIGTERM saves a checkpoint and exits with code 143; the same "
-                "command then resumes the run.",
+                "they train synchronously, with the same result as one worker. The chief, or "
+                "worker 0, shows the progress and writes checkpoints and the model to "
+                "--model-dir.\n\nAt the end the model is evaluated on people who were held out, "
+                "compared with raw pixels on the same pairs. SIGTERM ends the process with exit "
+                "code 143. With --model-dir the run is saved first, unless other workers go on "
+                "with it; the same command resumes or joins it.",
             .examples = "trainer fit face --data procedural --model-dir faces\n"
                         "trainer fit face --data people --held-out 3 --model-dir family --log json",
             .options = FACE_OPTIONS,

@@ -276,7 +276,8 @@ const struct model RECOMMENDER_MODEL = {
                 "the chief, "
                 "or worker 0, evaluates the model on the ratings that were kept out, by the AUC "
                 "(how often a liked item scores higher than one that was not liked), and writes "
-                "it.\n\nSIGTERM ends a process with code 143. Parameter servers save first, and so "
+                "it to --model-dir.\n\nSIGTERM ends a process with code 143. Parameter servers "
+                "save first, and so "
                 "does a single process: with --model-dir on a persistent volume, a restarted run "
                 "is resumed.",
             .examples = "trainer fit recommender --data ratings.csv --model-dir films\n"

@@ -66,7 +66,7 @@ const struct option FIT_OPTIONS[] = {
      .environment = "TRAINER_ENCRYPT",
      .help =
          "encrypt the traffic between workers with TLS; all workers need this option and the same "
-         "secret in TRAINYARD_JOB_SECRET"},
+         "secret in TRAINYARD_JOB_SECRET; not possible with parameter servers"},
     {.name = "ps-hosts",
      .type = OPTION_STRING,
      FIELD(cluster.ps_hosts),
