@@ -25,9 +25,9 @@ enum server_outcome server_restart_decide(int status, int64_t ran_ms, int *crash
     if (*crashes >= SERVER_RESTART_TRIES)
         return SERVER_GIVEN_UP;
     int64_t delay_ms = SERVER_RESTART_FIRST_MS;
-    for (int i = 1; i < *crashes && delay_ms < SERVER_RESTART_MAX_MS; i++)
+    for (int i = 1; i < *crashes; i++)
         delay_ms *= 2;
-    *ret_delay_ms = delay_ms < SERVER_RESTART_MAX_MS ? delay_ms : SERVER_RESTART_MAX_MS;
+    *ret_delay_ms = delay_ms;
     return SERVER_RESTARTS;
 }
 

@@ -8,7 +8,6 @@
 enum {
     SERVER_RESTART_FIRST_MS =
         100, /* delay after the first crash; doubles with each further crash */
-    SERVER_RESTART_MAX_MS = 30 * 1000, /* longest delay */
     SERVER_RESTART_HEALTHY_MS =
         60 * 1000,            /* a crash after a run of this length counts as the first one again */
     SERVER_RESTART_TRIES = 8, /* after this many crashes in a row the server is not restarted */
