@@ -10,7 +10,7 @@ import threading
 import time
 import urllib.parse
 
-PATIENCE_S = int(os.environ.get("TRAINYARD_PATIENCE", "120"))
+PATIENCE_S = int(os.environ.get("TRAINYARD_PATIENCE", "300"))
 ANSWER_S = PATIENCE_S / 2  # timeout of one answer, which leaves time to ask again
 POLL_S = 0.1
 

@@ -10,7 +10,7 @@ set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 BUILD=${BUILD:-$ROOT/build}
 SCALE=${TRAINYARD_TEST_SCALE:-1}
-PATIENCE=${TRAINYARD_TEST_PATIENCE:-120} # seconds that wait_until waits
+PATIENCE=${TRAINYARD_TEST_PATIENCE:-300} # seconds that wait_until waits; only a defect reaches this limit
 SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/trainyard-test.XXXXXX")
 TRAINYARD=$BUILD/trainyard
 TRAINER=$BUILD/trainer
