@@ -93,6 +93,7 @@ static int parse(struct values *values, struct err *err, ...)
 
 static void write_config(const char *text)
 {
+    unlink(path); /* the file of an earlier call */
     snprintf(path, sizeof(path), "/tmp/test_options_config.XXXXXX");
     int fd = mkstemp(path);
     assert_true(fd >= 0);
