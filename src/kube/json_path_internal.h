@@ -32,8 +32,8 @@ struct json_path_step {
     bool one, has_first, has_end;
     int64_t first, end, stride;
 
-    /* For STEP_FILTER. `left` is a path within the element. `right` is the value that it is
-     * compared with; NULL for COMPARE_EXISTS. */
+    /* For STEP_FILTER. The first value at the path `left` within the element is compared with
+     * `right`. `right` is NULL for COMPARE_EXISTS. */
     const struct json_path *left;
     enum json_path_comparison comparison;
     const struct json *right;

@@ -59,7 +59,8 @@ void kube_meta_add_owner(struct arena *arena, struct json *object, struct json *
 struct json *kube_object_make(struct arena *arena, const struct kube_resource *resource,
                               const char *namespace_, const char *name);
 
-/* Inserts apiVersion and kind in front if they are missing. Items of a list have none. */
+/* Inserts apiVersion and kind in front if they are missing. A server leaves them out in the items
+ * of a list. */
 void kube_object_set_kind(struct arena *arena, struct json *object,
                           const struct kube_resource *resource);
 

@@ -1,4 +1,5 @@
-/* Finds the status of one container of a pod. Used for logs and exec. Pure. */
+/* Facts about one container of a pod: its entry in the pod's status, and the default path of its
+ * termination message. Pure. */
 #ifndef TRAINYARD_KUBE_POD_CONTAINER_H
 #define TRAINYARD_KUBE_POD_CONTAINER_H
 

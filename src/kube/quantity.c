@@ -94,8 +94,8 @@ static wide scale_decimal(const char *digits, size_t count, int exponent)
 }
 
 /* Returns number × 2^exponent as a number of billionths, rounded up and limited. The last
- * `fraction` digits of the number are its fraction. It is multiplied digit by digit from its end,
- * so that a long fraction cannot overflow. */
+ * `fraction` digits of the number are its fraction. The fraction is multiplied digit by digit from
+ * the last digit, so that a long fraction cannot overflow. */
 static wide scale_binary(const char *digits, size_t count, size_t fraction, int exponent)
 {
     wide scale = (wide)1 << exponent, whole = 0, part = 0;

@@ -230,7 +230,7 @@ static void write_term(const struct kube_selector_term *term, struct buf *buf)
 char *kube_selector_text(struct arena *arena, const struct kube_selector *selector)
 {
     _cleanup_buf_ struct buf buf;
-    /* Needs no maximum: the text has at most about the size of the text or JSON that was parsed. */
+    /* The buffer needs no limit: its text is about as long as the text or JSON that was parsed. */
     buf_init(&buf, SIZE_MAX / 2);
     for (size_t i = 0; i < selector->count; i++) {
         if (i)

@@ -5,6 +5,8 @@
 
 #include "base/json/json.h"
 
+/* Limits: bytes of a text, and terms of a selector. In the text of a label selector, each further
+ * value in parentheses counts like a term. */
 enum { KUBE_SELECTOR_MAX = 16 * 1024, KUBE_SELECTOR_TERMS_MAX = 1024 };
 
 enum kube_selector_op {
@@ -12,7 +14,7 @@ enum kube_selector_op {
     KUBE_SELECTOR_NOT_IN, /* the label is missing or has another value; also !=, with one value */
     KUBE_SELECTOR_EXISTS, /* key */
     KUBE_SELECTOR_NOT_EXISTS, /* !key */
-    KUBE_SELECTOR_GREATER,    /* key>5: for node affinity; both sides are integers */
+    KUBE_SELECTOR_GREATER,    /* key>5: both sides are integers; in JSON, only in node affinity */
     KUBE_SELECTOR_LESS,
 };
 
@@ -52,8 +54,8 @@ int kube_selector_from_expressions(struct arena *arena, const struct json *expre
 bool kube_selector_matches(const struct kube_selector *selector, const struct json *labels);
 
 /* Returns the terms in the syntax that kube_selector_parse() reads. The text does not show
- * `nothing`. kube_selector_parse() refuses the text if it is longer than KUBE_SELECTOR_MAX, or if a
- * key or value from JSON is not valid for a label. */
+ * `nothing`. kube_selector_parse() refuses the text if it exceeds a limit above, or if a key or
+ * value from JSON is not valid for a label. */
 char *kube_selector_text(struct arena *arena, const struct kube_selector *selector);
 
 struct kube_field_term {

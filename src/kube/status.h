@@ -7,12 +7,12 @@
 #include "base/err.h"
 #include "base/json/json.h"
 
-/* The object that a failure is about. Members that are NULL or 0 are not written. If no member is
+/* The object that a Status is about. Members that are NULL or 0 are not written. If no member is
  * written, `details` is an empty object. */
 struct kube_status_details {
     const char *name;
     const char *group;
-    const char *kind; /* the plural, such as "pods", in errors about an object, as in Kubernetes */
+    const char *kind; /* the plural, such as "pods"; for ERR_INVALID the kind; as in Kubernetes */
     const char *uid;
     const struct json *causes; /* [{reason, message, field}]; copied */
     int64_t retry_after_seconds;

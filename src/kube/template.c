@@ -35,8 +35,8 @@ static int template_check_kind(struct filling *filling, const struct json *templ
     return 0;
 }
 
-/* Sets *ret to the given value of the parameter, else to its default, else to a generated value; ""
- * if it has none of them. */
+/* Sets *ret to the given value of the parameter, or to its default if no value is given. If that
+ * value is empty or missing, sets *ret to a generated value, or to "" without `generate`. */
 static int template_parameter_value(struct filling *filling, const struct json *parameter,
                                     const char *name, const struct json *given, const char **ret)
 {

@@ -1,7 +1,7 @@
 /* Makes the calls of the client: each sends one request, repeats it after a 429, and reports one
  * answer; see client.h. Watches are in client_watch.c, events in event.c. The `done` of a call runs
- * exactly once, and never from within the function that started the call. If the client is freed
- * first, `done` does not run. */
+ * exactly once, unless the call is cancelled or the client is freed first. It never runs from
+ * within the function that started the call. */
 #include "kube/client/client.h"
 
 #include "base/mem.h"

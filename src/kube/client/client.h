@@ -1,8 +1,8 @@
 /* Calls of the Kubernetes API over any HTTP transport. Objects are JSON trees. The Status object
- * that the server sends in place of a result becomes a struct err. A call that the server answers
- * with 429 and Retry-After is repeated after that time (at most 60 s) plus a random part, up to ten
- * times. All calls are asynchronous and must be made on the loop thread, which also runs the
- * callbacks. */
+ * that the server sends in place of a result becomes a struct err. A call (but not a watch) that
+ * the server answers with 429 and Retry-After is repeated after that time (at most 60 s) plus a
+ * random part, up to ten times. All calls are asynchronous and must be made on the loop thread,
+ * which also runs the callbacks. */
 #ifndef TRAINYARD_KUBE_CLIENT_CLIENT_H
 #define TRAINYARD_KUBE_CLIENT_CLIENT_H
 
@@ -82,8 +82,8 @@ void kube_delete(struct kube_client *client, const struct kube_resource *resourc
 /* Starts to watch a collection from a resourceVersion. `event` gets ADDED, MODIFIED, DELETED and
  * BOOKMARK events. `end` runs once, and then the watch is freed. The `err` of `end` is NULL if the
  * server ended the watch normally or was silent for too long; its code is ERR_EXPIRED if the caller
- * must list again. kube_watch_stop() frees the watch, and neither callback runs afterwards. It may
- * be called from within `event`. NULL-safe. */
+ * must list again. kube_watch_stop() frees the watch, and neither callback runs afterwards.
+ * kube_watch_stop() may be called from within `event`. NULL-safe. */
 struct kube_watch;
 /* An event of at least this many bytes is large. It is decoded on a pool thread, and later events
  * wait for it. Its object is in a separate arena and without metadata.managedFields. */

@@ -50,8 +50,9 @@ bool kube_event_budget_combines(struct kube_event_budget *budget, const char *ob
 bool kube_event_budget_is_first(const struct kube_event_budget *budget, const char *object,
                                 const char *reason);
 
-/* Takes one write from the budgets of the object and of the reason, and returns 0. If no write is
- * available, takes nothing and returns the milliseconds until one is. */
+/* Takes one write from the budgets of the object and of the reason, and returns 0. If one of the
+ * budgets is used up, takes nothing and returns the milliseconds until both have a write. For the
+ * first event of the reason, always returns 0, and takes only a write that is available. */
 int64_t kube_event_budget_take(struct kube_event_budget *budget, const char *object,
                                const char *reason, int64_t now_ms);
 

@@ -24,9 +24,9 @@ struct run {
     bool interactive; /* the plugin uses the user's terminal */
     pid_t pid;
     int pid_fd;             /* readable when the plugin has ended; -1: the kernel has no pidfd */
-    int out_fd, err_fd;     /* pipes of its standard output and standard error; -1: closed */
-    struct buf answer;      /* its standard output */
-    struct buf stderr_text; /* the end of its standard error */
+    int out_fd, err_fd;     /* pipes from standard output and standard error; -1: closed */
+    struct buf answer;      /* the standard output of the plugin */
+    struct buf stderr_text; /* the end of the standard error of the plugin */
 };
 
 /* ---- starting -------------------------------------------------------------------------------- */

@@ -54,9 +54,13 @@ enum { EXEC_TIMEOUT_MS = 60 * 1000 }; /* for a plugin that does not use the term
 /* Runs the plugin and waits for it. Blocks, so it must not run on a loop thread. `may_prompt`: if
  * standard input is a terminal and interactiveMode is not Never, the plugin reads the standard
  * input of this process, its standard error is copied to that of this process, and it has no time
- * limit. The plugin is killed when `cancel_fd` (-1: none) becomes readable; the result is
- * -ERR_CANCELED then. If the plugin exits with an error, the result is -ERR_UNAUTHORIZED, and `err`
- * names the plugin, its exit status, its last line on standard error and the install hint. */
+ * limit. Returns
+ * 0                  with the credential in *ret,
+ * -ERR_CANCELED      if the plugin was killed because `cancel_fd` (-1: none) became readable,
+ * -ERR_UNAUTHORIZED  if the plugin fails: `err` names its exit status, its last line on standard
+ *                    error and the install hint; or if interactiveMode is Always but the plugin
+ *                    cannot use a terminal,
+ * or another negative code, such as -ERR_NOT_FOUND, -ERR_TIMEOUT or -ERR_INVALID. */
 int exec_plugin_run(struct arena *arena, const struct exec_plugin *plugin, bool may_prompt,
                     int cancel_fd, struct exec_credential *ret, struct err *err);
 

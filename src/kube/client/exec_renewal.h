@@ -15,9 +15,9 @@ struct exec_renewal;
 typedef void exec_renewed(void *context, const struct exec_credential *credential,
                           const struct err *err);
 
-/* `expires_ms` is the Unix time at which the current credential expires; INT64_MAX: never. The
- * plugin must stay valid until the loop is freed, because a pool thread may use it for some time
- * after exec_renewal_free(). */
+/* `expires_ms` is the Unix time at which the current credential expires; INT64_MAX: never. `plugin`
+ * must stay valid until the loop is freed, because a pool thread may use it for some time after
+ * exec_renewal_free(). */
 struct exec_renewal *exec_renewal_new(struct loop *loop, const struct exec_plugin *plugin,
                                       int64_t expires_ms, exec_renewed *renewed, void *context);
 /* Returns at once. A running plugin is killed, and `renewed` does not run afterwards. Returns NULL.
@@ -25,7 +25,8 @@ struct exec_renewal *exec_renewal_new(struct loop *loop, const struct exec_plugi
 struct exec_renewal *exec_renewal_free(struct exec_renewal *renewal);
 
 /* Must be called when the server has rejected the credential. Starts the plugin at once, but not
- * earlier than 5 s after its previous run; after failures, this time is longer. */
+ * earlier than 5 s after exec_renewal_new() or the end of the previous run; after failures, this
+ * time is longer. */
 void exec_renewal_rejected(struct exec_renewal *renewal);
 
 #endif

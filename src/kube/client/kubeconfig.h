@@ -46,12 +46,12 @@ struct kubeconfig {
 };
 
 /* Merges several kubeconfig texts and reads a context from them (NULL or "": the current one). If
- * entries have the same name, the first counts. The name of a text is its path, and relative paths
- * in the text are relative to its directory. *ret uses these names. Pure: does not read the files
- * that the texts name, so `ca_pem`, `cert_pem`, `key_pem` and `token` are inline values only.
- * Returns 0; -ERR_NOT_FOUND if an entry is missing; -ERR_UNSUPPORTED with the field's name for a
- * login that is not supported, such as auth-provider; or another negative code if a text is
- * invalid. */
+ * entries have the same name, the first counts. The name of a text is the path of its file, and
+ * relative paths in a text start at the directory of this file. *ret uses the names of the texts.
+ * Pure: does not read the files that the texts name, so `ca_pem`, `cert_pem`, `key_pem` and `token`
+ * are inline values only. Returns 0; -ERR_NOT_FOUND if there is no text, no current context or no
+ * such entry; -ERR_UNSUPPORTED with the field's name for a login that is not supported, such as
+ * auth-provider; or another negative code if a text is invalid. */
 int kubeconfig_parse(struct arena *arena, const struct source *texts, size_t count,
                      const char *context, struct kubeconfig *ret, struct err *err);
 

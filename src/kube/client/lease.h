@@ -35,8 +35,9 @@ const char *kube_lease_holder(const struct json *lease);
  * changes, the lease was written. */
 char *kube_lease_record(struct arena *arena, const struct json *lease);
 
-/* Returns the Lease to write: a copy of `lease` (NULL: a new Lease) with this holder and the
- * current time. Other fields stay, in particular resourceVersion. */
+/* Returns the Lease to write: a copy of `lease` (NULL: a new Lease) with this holder, this duration
+ * (in whole seconds, rounded up) and the current time. If the holder of `lease` was another one,
+ * counts a transition. Other fields stay, in particular resourceVersion. */
 struct json *kube_lease_write(struct arena *arena, const struct json *lease, const char *namespace_,
                               const char *name, const char *identity, int64_t duration_ms,
                               int64_t wall_ms);

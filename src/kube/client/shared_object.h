@@ -1,6 +1,5 @@
 /* An immutable, reference-counted API object, shared by an informer, its callbacks and API calls in
- * flight. Code that keeps an object after its function returns takes a reference. Not
- * thread-safe. */
+ * flight. A function that stores an object for later takes a reference. Not thread-safe. */
 #ifndef TRAINYARD_KUBE_CLIENT_SHARED_OBJECT_H
 #define TRAINYARD_KUBE_CLIENT_SHARED_OBJECT_H
 

@@ -21,9 +21,10 @@ void watch_decoder_release(struct watch_decoder *decoder);
  * to stop decoding, for example because the watch was stopped. */
 typedef bool watch_decoder_event(void *context, const char *type, struct json *object);
 
-/* Decodes the data and calls `event` for each complete line. Returns 0, the error of the server's
- * ERROR event (-ERR_EXPIRED for 410), -ERR_TOO_LARGE, or -ERR_INTERNAL for a line that is no event.
- * After a failure, and after the callback returned false, the decoder must not be used again. */
+/* Decodes the data and calls `event` for each complete line that is not blank. Returns 0, the error
+ * of the server's ERROR event (-ERR_EXPIRED for 410), -ERR_TOO_LARGE, or -ERR_INTERNAL for a line
+ * that is no event. After a failure, and after the callback returned false, the decoder must not be
+ * used again. */
 int watch_decoder_feed(struct watch_decoder *decoder, const void *data, size_t size,
                        watch_decoder_event *event, void *context, struct err *err);
 
@@ -32,7 +33,7 @@ struct watch_change {
     struct json *object; /* NULL for a blank line */
 };
 /* Decodes one line. The object of *ret is in the arena. Needs no decoder, so any thread may call
- * it. Returns the codes of watch_decoder_feed(). */
+ * it. Returns the codes of watch_decoder_feed(), except -ERR_TOO_LARGE. */
 int watch_decoder_read(struct arena *arena, const char *line, size_t size, struct watch_change *ret,
                        struct err *err);
 

@@ -80,8 +80,8 @@ enum kube_name_rule {
 };
 
 /* Functions of a kind that run when an object is written, in the order of this struct. Each hook
- * may be NULL. On create, `defaults` and `create` get complete metadata. No hook may rely on valid
- * metadata. */
+ * may be NULL. If a client creates the object, it has its name and uid before `defaults` runs. No
+ * hook may rely on valid metadata: invalid metadata is reported, but the hooks run, too. */
 struct kube_kind_hooks {
     /* Runs first, on the object as the client wrote it. Refuses forms that are no longer
      * supported. */
@@ -114,7 +114,7 @@ struct kube_kind {
     const char *list_kind;   /* "PodList" */
     const char *api_version; /* "v1", "kubeflow.org/v1" */
     const char *storage;     /* the first part of its keys in the store: "tfjobs.kubeflow.org" */
-    const char *const *short_names; /* ends with NULL, like all lists here; NULL: none */
+    const char *const *short_names; /* ends with NULL, like the next two lists; NULL: none */
     const char *const *categories;
     const char *const *fields; /* field selectors besides metadata.name and metadata.namespace */
     unsigned verbs;            /* enum kube_verb */

@@ -17,8 +17,8 @@ void meta_set_time(struct arena *arena, struct json *object, const char *name, i
     json_set_string(arena, object, name, text);
 }
 
-/* Removes the fields that clients may not set. managedFields stays, because api_track_fields()
- * handles it. */
+/* Removes selfLink and the fields of a deletion, which clients may not set. managedFields stays,
+ * because api_track_fields() handles it. */
 static void drop_server_fields(struct json *meta)
 {
     json_remove(meta, "selfLink");

@@ -11,7 +11,7 @@ enum {
     CONTAINER = 1 << 0, /* a container may request the resource */
     QUOTA = 1 << 1,     /* a quota may count it */
     INTEGER = 1 << 2,   /* its amounts are integers */
-    POD = 1 << 3,       /* a quota with a scope can count it, because it belongs to pods */
+    POD = 1 << 3,       /* a quota whose scope selects pods can count it */
 };
 
 static const struct {

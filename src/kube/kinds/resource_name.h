@@ -17,8 +17,8 @@ void resource_name_validate(struct field_errors *errors, enum resource_use use, 
                             const char *field);
 /* Returns whether amounts of the resource must be integers. */
 bool resource_name_is_integer(const char *name);
-/* Returns whether a quota with a scope can count the resource. Such a quota applies to some pods
- * and to no other objects. `best_effort`: the scope is BestEffort. */
+/* Returns whether a quota whose scope selects pods can count the resource. Such a quota counts no
+ * other objects. Returns true for an unknown resource. `best_effort`: the scope is BestEffort. */
 bool resource_name_is_of_pods(const char *name, bool best_effort);
 
 #endif

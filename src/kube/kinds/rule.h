@@ -12,10 +12,11 @@
 /* The member `name` of the object at `field` must not be negative. */
 void rule_nonnegative(struct field_errors *errors, const struct json *object, const char *name,
                       const char *field);
-/* Both values must be equal, or both absent. Otherwise adds the error "field is immutable". */
+/* Both values must be equal, or both absent or null. Otherwise adds the error "field is immutable".
+ */
 void rule_immutable(struct field_errors *errors, const struct json *value, const struct json *old,
                     const char *field);
-/* Returns whether both values are equal, or both absent. */
+/* Returns whether both values are equal, or both absent or null. */
 bool rule_same(const struct json *a, const struct json *b);
 /* Returns whether the value is set: it is neither absent, null, "", an empty list nor an empty
  * object. */

@@ -17,7 +17,7 @@ void rule_template(struct field_errors *errors, const struct json *template_, co
     field_errors_init(&inner, errors->arena);
     kube_pod_validate(&inner, template_, NULL);
     field_errors_take(errors, &inner, field_path(errors, "%s.", field));
-    /* For pods, admission checks these names, but not for templates. */
+    /* Admission checks these names in pods, but not in templates. */
     rule_name(errors, json_get(template_, "spec"), "serviceAccountName", NAME_SUBDOMAIN, false,
               field_path(errors, "%s.spec", field));
     rule_name(errors, json_get(template_, "spec"), "priorityClassName", NAME_SUBDOMAIN, false,

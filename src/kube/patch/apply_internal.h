@@ -7,7 +7,7 @@
 /* A conflict with one manager. */
 struct apply_conflict {
     const struct managed_entry *entry; /* the manager's entry in managedFields */
-    struct fieldset fields;            /* its fields that the apply would change */
+    struct fieldset fields;            /* the fields of this entry that the apply would change */
 };
 
 /* Makes the message and the causes of at least one conflict. Sorts `conflicts` by manager. */

@@ -1,8 +1,8 @@
-/* Decodes a JSON tree as an object of its kind. Reports and drops unknown fields. In objects of
- * Kubernetes' kinds, also rejects values of the wrong type and converts values to Kubernetes'
- * canonical form, so that equal objects have equal bytes: "1024Mi" becomes "1Gi", a time loses its
- * offset, a null that the schema does not allow is dropped, and enum schema_presence decides
- * whether a zero value is written. */
+/* Decodes a JSON tree as an object of its kind. Drops each null that the schema does not allow.
+ * Reports and drops unknown fields, unless their type preserves them. In objects of Kubernetes'
+ * kinds, also rejects values of the wrong type and converts values to Kubernetes' canonical form,
+ * so that equal objects have equal bytes: "1024Mi" becomes "1Gi", a time loses its offset, and enum
+ * schema_presence decides whether a zero value is written. */
 #ifndef TRAINYARD_KUBE_SCHEMA_DECODE_H
 #define TRAINYARD_KUBE_SCHEMA_DECODE_H
 

@@ -19,7 +19,7 @@ struct schema_bound {
 };
 
 struct schema_rules {
-    const char *const *words; /* the allowed strings in order, NULL-terminated; NULL: any string */
+    const char *const *words; /* the allowed strings, NULL-terminated; NULL: any string */
     /* A JSON array of the allowed values, of any type; NULL: any value. */
     const struct json *values;
     struct schema_bound minimum, maximum;

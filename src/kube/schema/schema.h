@@ -34,7 +34,7 @@ struct schema_rules; /* limits of a value; schema/rules.h */
 /* An object type. A type with a name becomes a separate definition in OpenAPI. */
 struct schema_object {
     const char *name;                  /* "io.k8s.api.core.v1.Container"; NULL: an anonymous type */
-    const char *doc;                   /* a sentence for `kubectl explain`, or NULL */
+    const char *doc;                   /* the description for `kubectl explain`, or NULL */
     const struct schema_field *fields; /* the last entry has the name NULL */
     bool atomic;                       /* server-side apply treats the object as one value */
     bool checked;  /* a named type of a custom resource whose rules apply; see schema_has_rules() */
@@ -49,8 +49,8 @@ struct schema_object {
 /* The schema of one value. */
 struct schema {
     enum schema_type type;
-    /* The fields of SCHEMA_OBJECT. With SCHEMA_ANY: the name of a type that has a definition in
-     * OpenAPI, or the fields of an object in a part of allOf, anyOf, oneOf or not. */
+    /* The fields of SCHEMA_OBJECT. With SCHEMA_ANY: a type that is only shown in OpenAPI, or the
+     * fields of an object in a part of allOf, anyOf, oneOf or not. */
     const struct schema_object *object;
     /* The schema of the elements of SCHEMA_LIST, or of the values of SCHEMA_MAP. With SCHEMA_ANY:
      * the schema of the elements of a list in a part of allOf, anyOf, oneOf or not. */
@@ -82,7 +82,7 @@ enum schema_presence {
 
 struct schema_field {
     const char *name;
-    const char *doc; /* a sentence without a capital letter and a full stop, or NULL */
+    const char *doc; /* the description for `kubectl explain`, or NULL */
     struct schema value;
     /* The field number in protobuf; 0: the field is not read from protobuf. For a field that
      * protobuf has in an inner message: SCHEMA_INSIDE(number of the inner message, number of the

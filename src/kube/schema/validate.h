@@ -17,8 +17,8 @@ const char *schema_type_name(const struct json *value);
 void schema_validate_value(struct field_errors *errors, const struct schema *schema,
                            const char *path, const struct json *value);
 /* Like schema_validate_value(), but for an update of `old`. Does not report a value that is equal
- * in `old`, or a missing field that `old` does not have either. So an object that is older than a
- * rule can still be changed. `old` may be NULL. */
+ * in `old`, or a missing schema_field that `old` does not have either. So an object that is older
+ * than a rule can still be changed. `old` may be NULL. */
 void schema_validate_change(struct field_errors *errors, const struct schema *schema,
                             const char *path, const struct json *value, const struct json *old);
 

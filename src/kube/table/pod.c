@@ -9,9 +9,10 @@
 
 struct summary {
     const char *status;
-    int64_t ready;           /* the number of ready containers */
-    int64_t total;           /* the number of containers and sidecars */
-    int64_t restarts;        /* the restarts of all containers together */
+    int64_t ready; /* the number of ready containers */
+    int64_t total; /* the number of containers and sidecars */
+    /* The restarts of the init containers while they run, then of the containers and sidecars. */
+    int64_t restarts;
     int64_t last_restart_ms; /* wall time of the latest restart; 0: unknown */
 };
 

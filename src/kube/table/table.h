@@ -10,9 +10,9 @@ struct json_path;
 struct kube_column {
     const char *name;        /* "Status" */
     const char *type;        /* a type of OpenAPI: "string", "integer", "date" … */
-    const char *format;      /* "name" for the column of names, else "" */
-    const char *description; /* one sentence */
-    int priority;            /* 1: only shown by -o wide; else 0 */
+    const char *format;      /* such as "name" for the column of names; "": none */
+    const char *description; /* one sentence; "": none */
+    int priority;            /* 0: always shown; greater: only shown by -o wide */
     /* The function that makes the cell. Not used if `path` is set. */
     struct json *(*cell)(struct arena *arena, const struct json *object, int64_t now_ms);
     const struct json_path *path; /* the path of the value in a custom resource; NULL: none */

@@ -78,7 +78,8 @@ void kube_pod_spec_defaults(struct arena *arena, struct json *spec)
     }
 }
 
-/* Sets all defaults of a pod. Pod templates get only kube_pod_spec_defaults(). */
+/* Sets the defaults that the schema of a pod lacks. Pod templates get only
+ * kube_pod_spec_defaults(). */
 void kube_pod_defaults(struct arena *arena, struct json *pod)
 {
     static const char *const lists[] = {"containers", "initContainers", NULL};

@@ -24,7 +24,8 @@ static inline bool service_has_node_ports(const struct json *spec)
     return service_is(spec, "NodePort") || service_is(spec, "LoadBalancer");
 }
 
-/* Returns whether the service can be reached from outside of the cluster. */
+/* Returns whether Kubernetes counts the service as accessible from outside of the cluster. This
+ * server ignores externalIPs. */
 static inline bool service_is_external(const struct json *spec)
 {
     return service_has_node_ports(spec) ||

@@ -4,8 +4,8 @@
 
 #include "kube/schema/field_error.h"
 
-/* Checks that clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy do not contradict each other.
- * Runs before an address is assigned. */
+/* Checks that clusterIP, clusterIPs, ipFamilies and ipFamilyPolicy are valid and do not contradict
+ * each other. Runs before an address is assigned. */
 void kube_service_validate_addresses(struct field_errors *errors, const struct json *spec);
 
 /* The validation hook of the row. */
