@@ -58,44 +58,61 @@ void quota_add(struct arena *arena, struct json *total, const struct json *amoun
 
 /* ---- Pods ------------------------------------------------------------------------------------ */
 
-/* Calls `put` with each name under which a quota counts an amount of a container. A request for cpu
- * counts as "requests.cpu" and as "cpu". */
-static void each_name(struct arena *arena, const char *prefix, const char *resource,
-                      const struct kube_quantity *quantity, struct json *usage,
-                      void (*put)(struct arena *arena, struct json *usage, const char *name,
-                                  const struct kube_quantity *quantity))
+/* Adds an amount of a container under each name that a quota has for it. A request for cpu counts
+ * as "requests.cpu" and as "cpu". */
+static void count_resource(struct arena *arena, struct json *usage, const char *prefix,
+                           const char *resource, const struct kube_quantity *quantity)
 {
     bool is_request = str_eq(prefix, "requests");
     if (!is_request && strchr(resource, '/'))
         return;
-    put(arena, usage, arena_printf(arena, "%s.%s", prefix, resource), quantity);
+    add_amount(arena, usage, arena_printf(arena, "%s.%s", prefix, resource), quantity);
     if (is_request && !strchr(resource, '/'))
-        put(arena, usage, resource, quantity);
+        add_amount(arena, usage, resource, quantity);
 }
 
-/* Raises the amount of this name to `quantity` if the amount is less. */
-static void raise_amount(struct arena *arena, struct json *usage, const char *name,
-                         const struct kube_quantity *quantity)
-{
-    struct kube_quantity counted = amount_of(usage, name);
-    if (kube_quantity_compare(quantity, &counted) > 0)
-        set_amount(arena, usage, name, quantity);
-}
-
-/* Adds the requests and limits of a container. An init container only raises the usage to its own
- * amounts, because it runs before the other containers. */
-static void count_container(struct arena *arena, struct json *usage, const struct json *container,
-                            bool init)
+/* Adds the requests and limits of a container. */
+static void count_container(struct arena *arena, struct json *usage, const struct json *container)
 {
     static const char *const sides[] = {"requests", "limits"};
     for (size_t i = 0; i < ARRAY_SIZE(sides); i++) {
         const struct json *amounts = json_at(container, "resources", sides[i], NULL);
         JSON_EACH (amount, amounts) {
             struct kube_quantity quantity = amount_of(amounts, amount->name);
-            each_name(arena, sides[i], amount->name, &quantity, usage,
-                      init ? raise_amount : add_amount);
+            count_resource(arena, usage, sides[i], amount->name, &quantity);
         }
     }
+}
+
+/* Raises each amount in `usage` to the amount in `other` if it is less. */
+static void raise_amounts(struct arena *arena, struct json *usage, const struct json *other)
+{
+    JSON_EACH (amount, other) {
+        struct kube_quantity quantity = amount_of(other, amount->name),
+                             counted = amount_of(usage, amount->name);
+        if (kube_quantity_compare(&quantity, &counted) > 0)
+            set_amount(arena, usage, amount->name, &quantity);
+    }
+}
+
+/* Adds the init containers to `usage`, which has the other containers. A sidecar (restartPolicy
+ * Always) runs together with all later containers. The other init containers have ended before the
+ * next container starts. */
+static void count_init_containers(struct arena *arena, struct json *usage,
+                                  const struct json *containers)
+{
+    struct json *sidecars = json_object(arena), *peak = json_object(arena);
+    JSON_EACH (container, containers) {
+        if (str_eq(json_get_string(container, "restartPolicy", ""), "Always")) {
+            count_container(arena, usage, container);
+            count_container(arena, sidecars, container);
+            continue;
+        }
+        struct json *step = json_clone(arena, sidecars);
+        count_container(arena, step, container);
+        raise_amounts(arena, peak, step);
+    }
+    raise_amounts(arena, usage, peak);
 }
 
 static bool quota_pod_has_ended(const struct json *pod)
@@ -111,9 +128,8 @@ static void count_pod(struct arena *arena, struct json *usage, const struct json
         return;
     add_count(arena, usage, "pods", 1);
     JSON_EACH (container, json_at(pod, "spec", "containers", NULL))
-        count_container(arena, usage, container, false);
-    JSON_EACH (container, json_at(pod, "spec", "initContainers", NULL))
-        count_container(arena, usage, container, true);
+        count_container(arena, usage, container);
+    count_init_containers(arena, usage, json_at(pod, "spec", "initContainers", NULL));
 }
 
 /* ---- Other kinds ----------------------------------------------------------------------------- */

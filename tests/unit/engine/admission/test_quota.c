@@ -75,6 +75,16 @@ static void test_usage(void **state)
          "'x.org/y':'2'}}},{'resources':{'requests':{'cpu':'500m','memory':'3Gi'}}}]}}",
          "{'count/pods':'1','pods':'1','requests.cpu':'3','cpu':'3','requests.x.org/y':'2',"
          "'limits.cpu':'2','requests.memory':'3Gi','memory':'3Gi'}"},
+        /* A sidecar runs beside all later containers. */
+        {"", "pods",
+         "{'spec':{'initContainers':[{'resources':{'requests':{'cpu':'2'}}},{'restartPolicy':"
+         "'Always','resources':{'requests':{'cpu':'3'}}},{'resources':{'requests':{'cpu':'5'}}}],"
+         "'containers':[{'resources':{'requests':{'cpu':'4'}}}]}}",
+         "{'count/pods':'1','pods':'1','requests.cpu':'8','cpu':'8'}"},
+        {"", "pods",
+         "{'spec':{'initContainers':[{'restartPolicy':'Always','resources':{'requests':{'cpu':'3'}}"
+         "}],'containers':[{'resources':{'requests':{'cpu':'4'}}}]}}",
+         "{'count/pods':'1','pods':'1','requests.cpu':'7','cpu':'7'}"},
         {"", "services", "{'spec':{'type':'ClusterIP','ports':[{},{}]}}",
          "{'count/services':'1','services':'1'}"},
         {"", "services", "{'spec':{'type':'NodePort','ports':[{},{}]}}",
