@@ -22,9 +22,9 @@ struct classifier_page {
 struct request {
     struct classifier_question question;
     struct classifier_page *page;
-    struct http_exchange *exchange;
-    size_t classes; /* number of probabilities per picture */
-    size_t shown;   /* index of the test picture that the page shows */
+    struct http_exchange *exchange; /* NULL after the client has disconnected */
+    size_t classes;                 /* number of probabilities per picture */
+    size_t shown;                   /* index of the test picture that the page shows */
     void (*respond)(struct request *request, int64_t version); /* sends the predictions */
     float *pixels, *probabilities;
 };
@@ -52,14 +52,22 @@ static void request_free(struct request *request)
     free(request);
 }
 
+static void on_page_client_left(struct http_exchange *exchange)
+{
+    ((struct request *)exchange->context)->exchange = NULL;
+}
+
 static void on_question_answered(struct classifier_question *question, int64_t version,
                                  const struct err *err)
 {
     struct request *request = CONTAINER_OF(question, struct request, question);
-    if (err)
-        page_respond_error(request->exchange, err);
-    else
-        request->respond(request, version);
+    if (request->exchange) {
+        request->exchange->on_cancel = NULL;
+        if (err)
+            page_respond_error(request->exchange, err);
+        else
+            request->respond(request, version);
+    }
     request_free(request);
 }
 
@@ -87,7 +95,10 @@ static void start_prediction(struct classifier_page *page, struct http_exchange 
     if (classifier_source_ask(page->options.source, &request->question, &err) < 0) {
         page_respond_error(exchange, &err);
         request_free(request);
+        return;
     }
+    exchange->context = request;
+    exchange->on_cancel = on_page_client_left;
 }
 
 /* Checks that the served version, if there is one, takes pictures of the size of the test

@@ -9,7 +9,7 @@
 
 struct report_read {
     struct loop_work work;
-    struct http_exchange *exchange;
+    struct http_exchange *exchange; /* NULL after the client has disconnected */
     const char *path;
     struct buf html;
     struct err err;
@@ -31,12 +31,19 @@ static void on_report_read(struct loop_work *work)
 {
     struct report_read *read = CONTAINER_OF(work, struct report_read, work);
     struct http_exchange *exchange = read->exchange;
-    if (read->err.code)
+    if (exchange)
+        exchange->on_cancel = NULL;
+    if (exchange && read->err.code)
         page_respond_refusal(exchange, ERR_NOT_FOUND, "the report of this model cannot be read");
-    else
+    else if (exchange)
         http_respond(exchange, 200, "text/html; charset=utf-8", read->html.data, read->html.size);
     buf_release(&read->html);
     free(read);
+}
+
+static void on_report_client_left(struct http_exchange *exchange)
+{
+    ((struct report_read *)exchange->context)->exchange = NULL;
 }
 
 void report_page_respond(struct loop *loop, const char *path, struct http_exchange *exchange)
@@ -51,5 +58,7 @@ void report_page_respond(struct loop *loop, const char *path, struct http_exchan
     read->exchange = exchange;
     read->path = path;
     buf_init(&read->html, REPORT_PAGE_MAX);
+    exchange->context = read;
+    exchange->on_cancel = on_report_client_left;
     loop_work_start(loop, &read->work);
 }

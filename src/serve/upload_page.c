@@ -16,7 +16,7 @@
 
 enum { THUMBNAIL_SIDE = 96 };
 
-/* If the standard deviation of the pixels (0 to 1) is smaller than this, the picture counts as a
+/* If the standard deviation of every channel (0 to 1) is smaller than this, the picture counts as a
  * single colour without a person. */
 #define BLANK 0.02
 
@@ -24,9 +24,9 @@ enum { THUMBNAIL_SIDE = 96 };
 struct upload {
     struct loop_work work;
     struct upload_page *page;
-    struct http_exchange *exchange;
+    struct http_exchange *exchange; /* NULL after the client has disconnected */
     struct upload *next;
-    const char *file; /* points into the request's body */
+    void *file; /* a copy of the uploaded file */
     size_t size;
     struct face_match matches[UPLOAD_NEAREST];
     size_t match_count;
@@ -78,15 +78,20 @@ struct upload_page *upload_page_free(struct upload_page *page)
 
 /* ---- Recognising a picture */
 
-static bool is_blank_picture(const float *pixels, size_t count)
+static bool is_blank_picture(const float *pixels, size_t count, size_t channels)
 {
-    double sum = 0, squares = 0;
-    for (size_t i = 0; i < count; i++) {
-        sum += (double)pixels[i];
-        squares += (double)pixels[i] * (double)pixels[i];
+    double values = (double)(count / channels);
+    for (size_t channel = 0; channel < channels; channel++) {
+        double sum = 0, squares = 0;
+        for (size_t i = channel; i < count; i += channels) {
+            sum += (double)pixels[i];
+            squares += (double)pixels[i] * (double)pixels[i];
+        }
+        double mean = sum / values;
+        if (squares / values - mean * mean >= BLANK * BLANK)
+            return false;
     }
-    double mean = sum / (double)count;
-    return squares / (double)count - mean * mean < BLANK * BLANK;
+    return true;
 }
 
 /* Selects the part of the picture that the model gets as input. If `photographs` is set or `crop`
@@ -110,7 +115,8 @@ static int cut_face(struct upload *upload, const struct picture *picture, float 
     picture_cut(picture, &square, face_model_side(model), face_model_channels(model), ret_pixels);
     if (crop == FACE_CROP_CASCADE)
         return 0;
-    upload->faces = !is_blank_picture(ret_pixels, face_config_sample(face_model_config(model)));
+    upload->faces = !is_blank_picture(ret_pixels, face_config_sample(face_model_config(model)),
+                                      face_model_channels(model));
     return upload->faces ? 0 : face_crop_no_face(&upload->err);
 }
 
@@ -149,7 +155,8 @@ static void set_recognition(struct upload *upload, struct json *answer)
                                         : face_threshold_words(threshold, distance));
 }
 
-/* Responds to a picture without a face: a sentence, and the other fields of a normal response. */
+/* Responds to a picture without a face with the reason in "error", no nearest people, and the
+ * fields of set_recognition(). */
 static void respond_no_face(struct upload *upload)
 {
     struct arena *arena = upload->exchange->arena;
@@ -189,11 +196,11 @@ static void on_upload_recognised(struct loop_work *work)
 {
     struct upload *upload = CONTAINER_OF(work, struct upload, work);
     struct upload_page *page = upload->page;
-    if (upload->err.code && upload->searched && upload->faces == 0)
+    if (upload->exchange && upload->err.code && upload->searched && upload->faces == 0)
         respond_no_face(upload);
-    else if (upload->err.code)
+    else if (upload->exchange && upload->err.code)
         page_respond_error(upload->exchange, &upload->err);
-    else
+    else if (upload->exchange)
         respond_matches(upload);
     page->first = upload->next;
     page->waiting--;
@@ -201,7 +208,14 @@ static void on_upload_recognised(struct loop_work *work)
         loop_work_start(page->loop, &page->first->work);
     else
         page->last = NULL;
+    free(upload->file);
     free(upload);
+}
+
+static void on_upload_client_left(struct http_exchange *exchange)
+{
+    struct upload *upload = exchange->context;
+    upload->exchange = NULL;
 }
 
 static void start_upload(struct upload_page *page, struct http_exchange *exchange,
@@ -211,8 +225,11 @@ static void start_upload(struct upload_page *page, struct http_exchange *exchang
     upload->work = (struct loop_work){.work = recognise_upload, .done = on_upload_recognised};
     upload->page = page;
     upload->exchange = exchange;
-    upload->file = file->data;
+    upload->file = mem_alloc(file->size); /* a copy, because the exchange may end before the work */
     upload->size = file->size;
+    memcpy(upload->file, file->data, file->size);
+    exchange->context = upload;
+    exchange->on_cancel = on_upload_client_left;
     page->waiting++;
     if (page->last) {
         page->last->next = upload;
@@ -239,7 +256,7 @@ static void handle_upload(struct upload_page *page, struct http_exchange *exchan
             file = &parts[i];
     if (!file || file->size == 0)
         page_respond_refusal(exchange, ERR_BAD_REQUEST,
-                             "choose a picture first: the form contains no file");
+                             "choose a picture first: the form contains no file, or an empty one");
     else if (page->waiting >= UPLOAD_WAITING_MAX)
         page_respond_refusal(exchange, ERR_UNAVAILABLE,
                              "too many pictures are waiting already: try again in a moment");
@@ -254,11 +271,12 @@ static void handle_about(struct upload_page *page, struct http_exchange *exchang
     struct arena *arena = exchange->arena;
     const struct dataset *people = page->options.people, *samples = page->options.samples;
     struct json *about = json_object(arena), *list = json_array(arena);
-    const char *accuracy =
-        page->accuracy < 0
-            ? ""
-            : arena_printf(arena, " Left out one by one, %.0f %% of them are recognised correctly.",
-                           100 * page->accuracy);
+    const char *accuracy = page->accuracy < 0
+                               ? ""
+                               : arena_printf(arena,
+                                              " When each picture is compared with all others, the "
+                                              "nearest person is the right one for %.0f %%.",
+                                              100 * page->accuracy);
     json_set(arena, about, "text",
              json_stringf(arena, "The gallery holds %zu pictures of %zu people.%s",
                           dataset_total(people), dataset_persons(people), accuracy));

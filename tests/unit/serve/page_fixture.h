@@ -7,12 +7,13 @@
 #include "train/data/dataset.h"
 #include "train/layers/params.h"
 
-static inline struct face_model *untrained_model(void)
+static inline struct face_model *untrained_model(int channels)
 {
     struct err err = ERR_INIT;
     struct face_model *model = NULL;
     struct face_config config = FACE_CONFIG_DEFAULT;
     config.side = 32;
+    config.channels = channels;
     assert_int_equal(face_model_new(&config, &model, &err), 0);
     params_initialise(face_model_params(model), 7);
     face_model_changed(model);

@@ -10,13 +10,10 @@
 
 #include "base/json/json.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "base/system/file.h"
 #include "loop/sim/sim_loop.h"
-#include "memory_stream.h"
 #include "page_call.h"
 #include "serve/classifier_page.h"
-#include "small_service.h"
 #include "train/run/model_versions.h"
 
 #include <inttypes.h>
@@ -347,33 +344,6 @@ static void client_may_cancel_its_request(void **state)
     buf_release(&reply.body);
 }
 
-static void on_connection_closed(struct http_service *service)
-{
-}
-
-/* The client closes its sending side after the request, like `nc -N`. */
-static void half_closed_connection_gets_its_response(void **state)
-{
-    static const char REQUEST[] = "GET /random HTTP/1.1\r\nHost: x\r\n\r\n";
-    struct site *site = *state;
-    bool closed = false;
-    publish(site, 1);
-    run_until_polled(site);
-    struct http_service service =
-        small_service(site->loop, classifier_page_handle, site->page, on_connection_closed);
-    struct memory_stream *peer = memory_stream_new(site->loop, &closed);
-    http_connection_new(&service, &peer->stream, "test:1");
-    memory_stream_hold(peer, true);
-    memory_stream_send(peer, REQUEST, strlen(REQUEST));
-    memory_stream_send_end(peer);
-    sim_loop_run_for(site->loop, CLASSIFIER_SOURCE_POLL_MS);
-    assert_false(closed);
-    assert_true(str_has_prefix(peer->out.data, "HTTP/1.1 200 OK\r\n"));
-    memory_stream_hold(peer, false);
-    run_until_polled(site);
-    assert_true(closed);
-}
-
 int main(void)
 {
 #define PAGE_TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -386,7 +356,6 @@ int main(void)
         PAGE_TEST(tensorflow_serving_requests_are_answered),
         PAGE_TEST(unreadable_directory_is_reported_once),
         PAGE_TEST(client_may_cancel_its_request),
-        PAGE_TEST(half_closed_connection_gets_its_response),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

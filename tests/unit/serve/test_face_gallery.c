@@ -25,7 +25,7 @@ static void embed(struct face_model *model, const struct dataset *people, size_t
 
 static void picture_in_the_gallery_has_distance_zero(void **state)
 {
-    _cleanup_(cleanup_face_model) struct face_model *model = untrained_model();
+    _cleanup_(cleanup_face_model) struct face_model *model = untrained_model(1);
     _cleanup_(cleanup_dataset) struct dataset *people = drawn_people(PERSONS, 1);
     _cleanup_(cleanup_face_gallery) struct face_gallery *gallery = NULL;
     struct err err = ERR_INIT;
@@ -47,7 +47,7 @@ static void picture_in_the_gallery_has_distance_zero(void **state)
 
 static void match_has_the_mean_distance_and_the_nearest_picture(void **state)
 {
-    _cleanup_(cleanup_face_model) struct face_model *model = untrained_model();
+    _cleanup_(cleanup_face_model) struct face_model *model = untrained_model(1);
     _cleanup_(cleanup_dataset) struct dataset *people = drawn_people(PERSONS, PICTURES);
     _cleanup_(cleanup_face_gallery) struct face_gallery *gallery = NULL;
     struct err err = ERR_INIT;

@@ -42,12 +42,12 @@ static struct http_call *upload(struct site *site, const void *file, size_t size
     return page_call(site->transport, "POST", "/upload", &type, body.data, body.size, reply);
 }
 
-static int set_up_on(struct loop *loop, void **state)
+static int set_up_on(struct loop *loop, int channels, void **state)
 {
     struct site *site = mem_zalloc(sizeof(*site));
     struct err err = ERR_INIT;
     site->loop = loop;
-    site->model = untrained_model();
+    site->model = untrained_model(channels);
     site->people = drawn_people(4, 1);
     struct upload_page_options options = {
         .model = site->model, .people = site->people, .samples = site->people, .accept_rate = 0.05};
@@ -57,18 +57,28 @@ static int set_up_on(struct loop *loop, void **state)
     return 0;
 }
 
-static int set_up(void **state)
+static struct loop *real_loop(void)
 {
     struct loop *loop = NULL;
     struct err err = ERR_INIT;
     assert_int_equal(loop_new(&loop, &err), 0);
-    return set_up_on(loop, state);
+    return loop;
+}
+
+static int set_up(void **state)
+{
+    return set_up_on(real_loop(), 1, state);
+}
+
+static int set_up_in_colour(void **state)
+{
+    return set_up_on(real_loop(), 3, state);
 }
 
 /* In virtual time the pool takes time: all requests arrive before the first is done. */
 static int set_up_simulated(void **state)
 {
-    return set_up_on(sim_loop_new(1, 0), state);
+    return set_up_on(sim_loop_new(1, 0), 1, state);
 }
 
 static int tear_down(void **state)
@@ -251,11 +261,13 @@ static void plain_picture_has_no_face(void **state)
     struct site *site = *state;
     struct err err = ERR_INIT;
     struct reply reply;
-    uint8_t pixels[32 * 32];
+    uint8_t pixels[32 * 32 * 3];
+    int channels = (int)face_model_channels(site->model);
     _cleanup_buf_ struct buf file;
     buf_init(&file, 1 << 20);
-    memset(pixels, 127, sizeof(pixels));
-    assert_int_equal(picture_encode_png(pixels, 32, 32, 1, &file, &err), 0);
+    for (size_t i = 0; i < sizeof(pixels); i++)
+        pixels[i] = i % (size_t)channels == 0 ? 127 : 0; /* grey or red */
+    assert_int_equal(picture_encode_png(pixels, 32, 32, channels, &file, &err), 0);
     upload(site, file.data, file.size, &reply);
     loop_run(site->loop);
     expect_no_face(&reply);
@@ -343,6 +355,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(concurrent_uploads_are_all_answered, set_up, tear_down),
         cmocka_unit_test_setup_teardown(invalid_file_is_rejected_with_a_message, set_up, tear_down),
         cmocka_unit_test_setup_teardown(plain_picture_has_no_face, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(plain_picture_has_no_face, set_up_in_colour, tear_down),
         cmocka_unit_test_setup_teardown(picture_without_a_face_is_rejected_with_a_message, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(full_queue_rejects_the_upload, set_up_simulated, tear_down),
