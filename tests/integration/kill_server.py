@@ -28,7 +28,7 @@ import time
 WRITERS, KEYS, WATCHERS = 4, 6, 3
 NAMESPACE = "kills"
 MAPS = f"/api/v1/namespaces/{NAMESPACE}/configmaps"
-PATIENCE = 120  # seconds; a correct server is always faster
+PATIENCE = 300  # seconds; a correct server is always faster
 # The store keeps 10,000 changes or 8 MiB of superseded objects. That is always more than this number of changes of these config maps.
 HISTORY = 3000
 
