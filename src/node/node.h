@@ -27,7 +27,7 @@ struct node_options {
     struct node_size size;         /* the size of each node */
     int fake_gpus;                 /* GPUs that are reported besides the machine's own, for tests */
     bool plain;                    /* run pods without namespaces even if the machine allows them */
-    bool isolated;                 /* pods reach no address outside the cluster */
+    bool isolated;                 /* pods with namespaces reach no address outside the cluster */
     const char *resolv_conf;       /* the file that lists the machine's name servers; NULL means
                                       /etc/resolv.conf */
     const char *const *shares; /* directories that every pod sees, from node_share_find(); the list
@@ -53,10 +53,10 @@ struct node_namespaces *node_namespaces_abandon(struct node_namespaces *space,
  * at this address. The caller closes the socket. */
 int node_namespaces_listen(struct node_namespaces *space, int port, int *ret_fd, struct err *err);
 /* Ends every pod, the helpers and the holder, also those that an earlier control process started.
- * Removes egress and the control groups. Blocks until all have ended. Used by `down`. */
+ * Removes egress and the control groups. Blocks until all have ended. */
 int node_namespaces_destroy(const char *state_dir, struct err *err);
 /* Removes the directory in /run from which pods without namespaces read their kubeconfig
- * (plan/kubeconfig.h). Used by a `down` that also deletes the state directory. Must be called after
+ * (plan/kubeconfig.h). Used by `trainyard down --wipe`. Must be called after
  * node_namespaces_destroy(). */
 int node_wipe(const char *state_dir, struct err *err);
 
@@ -131,7 +131,9 @@ const char *node_image_warning(struct arena *arena, const struct node_image *ima
 struct node_image_import {
     const char *state_dir, *file; /* the file "-" is standard input */
     const char *name;             /* the image's name; NULL means the names in the archive */
-    uint64_t bytes_max; /* the maximum of unpacked bytes, including a copy of the archive */
+    /* The maximum of bytes: of all images, unpacked, and of the copy of the archive, if one is
+     * needed. */
+    uint64_t bytes_max;
     uint64_t files_max; /* the maximum of files and directories per image */
 };
 /* Imports the images in an archive. Sets *ret to the rows that were added to the image table, in

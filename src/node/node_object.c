@@ -174,7 +174,7 @@ struct registered_node {
     char *name;
     int number;
     bool created;        /* the Node object exists and has trainyard's labels */
-    bool failure_logged; /* the previous report of its status failed, and this was logged */
+    bool failure_logged; /* reports of its status fail, and the first failure was logged */
 };
 
 struct node_registrar {

@@ -1,6 +1,6 @@
 /* The Node objects of this machine. The registrar creates them, sets trainyard's labels and
- * annotations, and reports their status. It never changes labels, taints and cordons that users
- * set. The node runtime owns the registrar. */
+ * annotations, and reports their status. It changes no other labels, and no taints or cordons. The
+ * node runtime owns the registrar. */
 #ifndef TRAINYARD_NODE_NODE_OBJECT_H
 #define TRAINYARD_NODE_NODE_OBJECT_H
 
@@ -40,8 +40,9 @@ struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client 
                                           const struct node_size *size, int gpus,
                                           const char *plain);
 /* Reports the nodes as not Ready because pods get no network; `why` is the reason. If `why` is
- * NULL, reports the nodes as Ready again. A change is sent at once, with one event per node;
- * otherwise the next heartbeat sends the new reason. `why` must outlive the registrar. */
+ * NULL, reports the nodes as Ready again. A change between Ready and not Ready is sent at once,
+ * with one event per node. If only the reason has changed, the next heartbeat sends it. `why` must
+ * outlive the registrar. */
 void node_registrar_set_network_down(struct node_registrar *registrar, const char *why);
 struct node_registrar *node_registrar_free(struct node_registrar *registrar);
 

@@ -1,7 +1,7 @@
 /* Detects that the machine is about to run out of a resource, for the conditions MemoryPressure,
  * DiskPressure and PIDPressure of its nodes. The registrar (node_object.c) calls it at every
- * heartbeat. A node under pressure gets no new pods. So the thresholds are low: a laptop whose disk
- * is 90% full still runs pods. */
+ * heartbeat. A node under pressure gets a taint, so that most new pods are not bound to it. So the
+ * thresholds are low: a laptop whose disk is 90% full still gets pods. */
 #ifndef TRAINYARD_NODE_NODE_PRESSURE_H
 #define TRAINYARD_NODE_NODE_PRESSURE_H
 

@@ -9,7 +9,7 @@
 
 #include <sys/sysinfo.h>
 
-/* One row per resource that `up` can set. */
+/* The resources in struct node_size. */
 static const struct sized_resource {
     const char *name, *annotation;
     size_t offset; /* in struct node_size */
@@ -18,7 +18,7 @@ static const struct sized_resource {
     {"memory", OVERCOMMIT_MACHINE_MEMORY, offsetof(struct node_size, memory)},
 };
 
-/* Returns the amount given to `up`, or NULL. */
+/* Returns the amount in `size`, or NULL for the machine's own amount. */
 static const char *node_size_offered(const struct node_size *size,
                                      const struct sized_resource *resource)
 {

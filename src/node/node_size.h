@@ -1,5 +1,5 @@
-/* Computes the resources that a node offers: the amounts given to `up`, or the machine's own
- * amounts. The registrar (node_object.c) puts them into the Node objects. */
+/* Computes the resources that a node offers: the amounts given to 'trainyard up', or the machine's
+ * own amounts. The registrar (node_object.c) puts them into the Node objects. */
 #ifndef TRAINYARD_NODE_NODE_SIZE_H
 #define TRAINYARD_NODE_NODE_SIZE_H
 
@@ -9,9 +9,9 @@
 /* Returns the node's capacity by resource: cpu, memory and pods, but not GPUs. */
 struct json *node_size_capacity(struct arena *arena, const struct node_size *size);
 
-/* Returns a merge patch of a node's annotations. The patch has one annotation per resource that
- * `up` can set. The value of the annotation is the machine's own amount if an amount was given to
- * `up`; otherwise the value is null, which removes the annotation. */
+/* Returns a merge patch of a node's annotations, with one annotation each for cpu and memory. If
+ * `size` has an amount of the resource, the annotation's value is the machine's own amount.
+ * Otherwise the value is null, which removes the annotation. */
 struct json *node_size_annotations(struct arena *arena, const struct node_size *size);
 
 #endif

@@ -15,8 +15,9 @@ struct node_objects {
     const struct json *(*get)(void *context, const struct kube_resource *resource,
                               const char *namespace_, const char *name);
     void *context;
-    /* Returns the next service of the namespace, or NULL after the last one. Start with *position =
-     * 0. NULL: no services are listed, for example for a pod without namespaces. */
+    /* Returns the next service of the namespace, or NULL after the last one. `*position` must be 0
+     * in the first call. The pointer itself is NULL if no services are listed, for example for a
+     * pod without namespaces. */
     const struct json *(*next_service)(void *context, const char *namespace_, size_t *position);
 };
 

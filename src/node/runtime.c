@@ -100,7 +100,7 @@ static void on_claim_change(void *context, struct kube_object *old, struct kube_
         retry_pods(context);
 }
 
-/* Without namespaces no helper needs an update, because services have no addresses and no names. */
+/* Without namespaces there are no tables, because services have no addresses and no names. */
 static void runtime_services_changed(struct node_runtime *runtime)
 {
     if (runtime->host.plain)
@@ -346,7 +346,7 @@ int node_runtime_new(struct loop *loop, struct http_transport *transport,
         node_runtime_free(runtime);
         return result;
     }
-    /* Must come before the nodes, so that a client that sees a node also finds this service. */
+    /* Must come before the registrar, so that a client that sees a node also finds this service. */
     node_api_service_make(runtime->client);
     runtime->registrar = node_registrar_new(
         loop, runtime->client, runtime->host.state_dir, options->node_names, &options->size,

@@ -19,8 +19,8 @@ struct node_runtime {
     struct kube_informer *pods, *services, *endpoints, *configmaps, *secrets, *claims, *volumes;
     struct node_registrar *registrar;
     struct names_service *names;
-    struct helper_keeper *holder; /* keeps the process that holds the pod network alive */
-    struct helper_keeper *egress; /* keeps the egress program alive; NULL if there is none */
+    struct helper_keeper *holder; /* restarts the holder of the pod network; NULL without network */
+    struct helper_keeper *egress; /* restarts the egress program; NULL if there is none */
     struct service_proxy *proxy;
     struct arena *arena;           /* memory that lives as long as the runtime */
     const char *const *node_names; /* the list ends with NULL */
@@ -45,8 +45,9 @@ void runtime_on_runner_done(void *context, const char *uid);
 /* Reserves the addresses of pods that may still run. Must be called before any address is
  * assigned. */
 void runtime_reserve_addresses(struct node_runtime *runtime);
-/* Starts a runner per pod. Then removes what is left of pods that the API does not have: their
- * processes, control groups and files. Called once, when every informer has its first list. */
+/* Starts a runner per pod of this machine. Then removes what is left of pods that the API does not
+ * have: their processes, control groups and files. Called once, when every informer has its first
+ * list. */
 void runtime_find_pods(struct node_runtime *runtime);
 /* The usage_collect callback: adds the running containers to the sample. */
 void runtime_collect_usage(void *context, struct usage_sample *sample);

@@ -1,5 +1,5 @@
 /* Implements node_secret_file_add(): registers files outside of the state directory that pods must
- * not read, such as the file of `up --kubeconfig`. */
+ * not read, such as the file of 'trainyard up --kubeconfig'. */
 #include "node/node.h"
 
 #include "node/pod/secrets.h"

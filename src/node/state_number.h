@@ -1,6 +1,7 @@
 /* Computes a number that identifies a state directory: a hash of its real path. A cluster creates
  * control groups, network links and a directory in /run outside of its state directory. Their names
- * contain this number or its low half, so that a later `up` or `down` finds them. */
+ * contain this number or its low half, so that a later 'trainyard up' or 'trainyard down' finds
+ * them. */
 #ifndef TRAINYARD_NODE_STATE_NUMBER_H
 #define TRAINYARD_NODE_STATE_NUMBER_H
 

@@ -15,7 +15,7 @@ struct image_layer {
 
 /* An image in the archive. Its memory belongs to the archive's arena. */
 struct image_found {
-    const char *names[IMAGES_MAX]; /* the names that the archive gives the image; may be none */
+    const char *names[IMAGES_MAX]; /* the names of the image in the archive, if it has any */
     size_t name_count;
     const char *digest;         /* "sha256:…" of the configuration; identifies the image */
     const char *manifest;       /* "sha256:…" of the manifest, or "" */

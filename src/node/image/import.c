@@ -116,7 +116,8 @@ static int unpack_image(struct importing *import, const struct image_found *imag
 static int place_image(struct importing *import, const struct image_found *image)
 {
     const char *place = image_directory(import->arena, import->wanted->state_dir, image->digest);
-    /* Another process may have removed the image after unpack_images() had found that it exists. */
+    /* Usually does nothing. Another process may have removed the image after unpack_images() had
+     * found that it exists; then the image is unpacked while the lock is held. */
     int result = unpack_image(import, image);
     if (result < 0)
         return result;

@@ -19,7 +19,7 @@ struct image_name {
 /* Parses a name. Returns -ERR_INVALID if it does not match the grammar. */
 int image_name_parse(struct arena *arena, const char *text, struct image_name *ret,
                      struct err *err);
-/* Returns the name with its tag, as in "x:1", or without if it has none. Leaves out the digest. */
+/* Returns the name and, if it has a tag, the tag, as in "x:1". Leaves out the digest. */
 const char *image_name_text(struct arena *arena, const struct image_name *name);
 
 /* Returns a score for how well the name `have` of an entry of the image table matches the wanted

@@ -1,6 +1,6 @@
 /* Manages <state>/images, which contains one directory per image, named by its digest, and one
  * directory per import in progress. If an import is killed, its directory remains until the next
- * change of the image table. `trainyard image` uses it (image/edit.c, image/import.c). */
+ * import or change of the image table. `trainyard image` uses it (image/edit.c, image/import.c). */
 #ifndef TRAINYARD_NODE_IMAGE_STORE_H
 #define TRAINYARD_NODE_IMAGE_STORE_H
 
@@ -13,7 +13,8 @@
 int image_store_lock(const char *state_dir, int *ret_fd, struct err *err);
 
 /* Creates an empty directory for an import, <state>/images/import.…. Other processes do not remove
- * it before the caller closes the descriptor. */
+ * it before the caller closes the descriptor `*ret_fd`. The caller must hold the lock of
+ * image_store_lock() during the call. */
 int image_store_begin(struct arena *arena, const char *state_dir, const char **ret_path,
                       int *ret_fd, struct err *err);
 
@@ -22,7 +23,7 @@ int image_store_begin(struct arena *arena, const char *state_dir, const char **r
 const char *image_store_find_pod(struct arena *arena, const char *state_dir, const char *root);
 
 /* Removes the files of images that are in no row of the table and that no pod uses, and the
- * directories of killed imports. The caller holds the lock. */
+ * directories of killed imports. The caller must hold the lock of image_store_lock(). */
 int image_store_collect(const char *state_dir, const struct json *table, struct err *err);
 
 #endif

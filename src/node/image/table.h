@@ -1,7 +1,7 @@
 /* Loads the image table, and finds what an image's name means on this machine: a command of the
  * machine, an imported root file system, or a directory that is used as the root file system. Three
- * images are built in. The others are members of <state>/images.json, which `trainyard image`
- * writes. The planner of pods and the registrar of nodes read it. A member has this form:
+ * images are built in. The others are members of <state>/images.json, which `trainyard image` reads
+ * and writes. The planner of pods and the registrar of nodes read this file. A member has this form:
  *
  *   "name:tag": {"command": […], "args": […], "env": ["K=V"…], "workdir": "/", "user": "app",
  *                "stopSignal": "SIGQUIT", "rootfs": "/dir", "digest": "sha256:…", "manifest":
@@ -17,11 +17,12 @@
 #include "base/json/json.h"
 #include "node/pod/record/spec.h"
 
-/* PATH of a container that uses the machine's root. IMAGE_TOOLS_DIRECTORY is appended to it. */
+/* PATH of a container, unless its image or its manifest sets another. If the container uses the
+ * machine's root, IMAGE_TOOLS_DIRECTORY is appended. */
 #define IMAGE_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/* The directory of tools in every pod, and the trainer in it. The paths are the same on each
- * machine. */
+/* The directory of tools in a sandbox with the machine's root, and the trainer in it. The paths are
+ * the same on each machine. */
 #define IMAGE_TOOLS_DIRECTORY "/run/trainyard/bin"
 #define IMAGE_TRAINER_PATH    IMAGE_TOOLS_DIRECTORY "/trainer"
 /* The path of trainyard-step in a container of the image trainyard/step. */
@@ -41,7 +42,7 @@ struct image {
 /* Loads images.json. Returns an empty object if the file does not exist. */
 int image_table_load(struct arena *arena, const char *state_dir, struct json **ret,
                      struct err *err);
-/* Replaces images.json. The caller holds the lock of image_store_lock(). */
+/* Replaces images.json. The caller must hold the lock of image_store_lock(). */
 int image_table_store(const char *state_dir, const struct json *table, struct err *err);
 
 /* Finds the image that matches a name best. Returns false, with an empty `ret`, if no image
@@ -50,7 +51,8 @@ bool image_table_find(struct arena *arena, const char *state_dir, const struct j
                       const char *image, struct image *ret);
 
 /* Sets an error that explains why a container of this image cannot run without a command, and what
- * to do. The image is unknown, or has no command of its own. Returns -ERR_NOT_FOUND. */
+ * to do. Must be called only for an image that is unknown or has no command of its own. Returns
+ * -ERR_NOT_FOUND. */
 int image_table_advise(struct arena *arena, const char *image, const char *pull_policy,
                        struct err *err);
 

@@ -1,7 +1,7 @@
 /* Finds programs of the machine below /tmp and /var/tmp. Each pod has a /tmp and a /var/tmp of its
  * own. To make a program or script of the machine visible in a pod, the planner mounts its entry of
- * the machine's /tmp read-only at the same path. `trainyard image add` uses these functions to say
- * which paths a pod will not see. */
+ * the machine's /tmp read-only at the same path. `trainyard image add` and trainyard-step
+ * (step/advice.c) use these functions to say which paths a pod does not see. */
 #ifndef TRAINYARD_NODE_IMAGE_TMP_PROGRAM_H
 #define TRAINYARD_NODE_IMAGE_TMP_PROGRAM_H
 

@@ -1,5 +1,6 @@
 /* Implements node_image_warning() for `trainyard image add`: finds the files in an image's command
- * that pods will not find. Each function returns a sentence, or NULL if there is nothing to say. */
+ * that pods will not see. Each warn_ function returns a sentence, or NULL if there is nothing to
+ * say. */
 #include "node/node.h"
 
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* Measures the disk that a pod uses; see limits/storage.h. */
+/* Measures the disk space that a pod uses; see limits/storage.h. */
 #include "node/limits/storage.h"
 
 #include "base/mem.h"
@@ -147,9 +147,8 @@ static int count_entry(void *context, int directory, const char *name, const str
 }
 
 /* Measures one place. `left` is the number of files and directories that may still be visited. If
- * the walk fails, the bytes that it has counted are the result, because a pod is evicted only for
- * bytes that were found. If a directory was moved during the walk, the walk is repeated, and the
- * largest result counts. */
+ * the walk fails, the bytes that it has counted are the result. If a directory was moved during the
+ * walk, the walk is repeated, and the largest result counts. */
 static void storage_measure_place(struct storage_place *place, size_t *left)
 {
     const size_t allowed = *left;
@@ -232,11 +231,12 @@ static const char *judge_limits(struct arena *arena, const struct json *pod,
     }
     for (size_t i = 0; i < count; i++)
         if (places[i].is_beyond)
-            return arena_printf(arena,
-                                "Pod has limits on ephemeral local storage, but its usage cannot "
-                                "be measured: it has more than %d files, directories nested more "
-                                "than %d deep, or more than %d MiB of file names. ",
-                                STORAGE_ENTRIES_MAX, STORAGE_DEPTH_MAX, STORAGE_NAMES_MAX >> 20);
+            return arena_printf(
+                arena,
+                "Pod has limits on ephemeral local storage, but its usage cannot "
+                "be measured: it has more than %d files and directories, directories "
+                "nested more than %d deep, or too many large directories. ",
+                STORAGE_ENTRIES_MAX, STORAGE_DEPTH_MAX);
     return NULL;
 }
 
@@ -261,7 +261,7 @@ static const char *judge_layers(struct arena *arena, const struct json *pod,
                 layer_used(places, count, name) > STORAGE_LAYER_MAX)
                 return arena_printf(
                     arena,
-                    "Container %s wrote more than %dGi outside of its volumes, the default limit: "
+                    "Container %s wrote more than %dGi, the default limit, outside of its volumes: "
                     "write to a volume, or set resources.limits.ephemeral-storage. ",
                     name, (int)(STORAGE_LAYER_MAX >> 30));
         }

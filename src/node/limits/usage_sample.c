@@ -70,9 +70,10 @@ struct uncounted {
 struct search {
     struct process_table table;
     struct uncounted *uncounted;
-    pid_t *supervisors; /* one per item of `uncounted`; -1 if its first process is gone */
-    size_t count;       /* of `uncounted` */
-    char **marks;       /* one per process of the table; NULL before the mark is read */
+    /* The supervisor of each item of `uncounted`; -1 if the container's first process is gone. */
+    pid_t *supervisors;
+    size_t count; /* of `uncounted` */
+    char **marks; /* one per process of the table; NULL before the mark is read */
 };
 
 static void search_begin(struct search *search, struct usage_sample *sample)
@@ -88,7 +89,7 @@ static void search_begin(struct search *search, struct usage_sample *sample)
     for (size_t i = 0; i < search->count; i++) {
         const struct usage_row *row = search->uncounted[i].row;
         const struct process_entry *first = process_table_find(&search->table, (pid_t)row->pid);
-        /* A PID that was reused belongs to another process. */
+        /* If the PID was reused, the process is not a child of the supervisor. */
         bool is_first = first && first->parent == row->supervisor;
         search->supervisors[i] = is_first ? row->supervisor : -1;
         search->uncounted[i].mount_namespace =
@@ -107,8 +108,9 @@ static void search_end(struct search *search)
     free(search->supervisors);
 }
 
-/* Returns the mark of process `top`. The mark is read once, because an environment may be large and
- * each descendant of `top` needs the mark. */
+/* Returns the mark of process `top` (process/orphans.h), which is a variable in its environment.
+ * The mark is read once, because an environment may be large and each descendant of `top` needs the
+ * mark. */
 static const char *mark_of(const struct search *search, const struct process_entry *top)
 {
     char **mark = &search->marks[top - search->table.all.items];
@@ -120,9 +122,10 @@ static const char *mark_of(const struct search *search, const struct process_ent
     return *mark;
 }
 
-/* Returns the container of an exec command. `top` is its first process: a child of the supervisor,
- * but not a container's first process. The container is found by its mount namespace or its mark.
- * If neither can be read, and only one container of the pod is in the search, returns that one. */
+/* Returns the container of `process`, which an exec command has started. `top` is the process of
+ * that command whose parent is the supervisor. The container is found by its mount namespace or its
+ * mark. If neither can be read, and only one container of the pod is in the search, returns that
+ * one. */
 static struct usage_row *row_of_command(const struct search *search,
                                         const struct process_entry *process,
                                         const struct process_entry *top)
@@ -148,7 +151,7 @@ static struct usage_row *row_of_command(const struct search *search,
 }
 
 /* Returns the row of the container that the process belongs to, or NULL. It is usually the
- * container whose first process is an ancestor of the process. */
+ * container whose first process is this process or an ancestor of it. */
 static struct usage_row *row_of(const struct search *search, const struct process_entry *process)
 {
     const struct process_entry *top =

@@ -144,7 +144,7 @@ static void find_tail(const char *path, const number_list *numbers, int64_t line
             return;
         int older = open_numbered(path, numbers->items[--left]);
         if (older < 0)
-            return; /* this file and all older ones were removed meanwhile */
+            return; /* the older file, and all files before it, were removed meanwhile */
         close(*fd);
         *fd = older;
         is_newest = false;

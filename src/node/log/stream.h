@@ -20,7 +20,7 @@ void node_log_streams_init(struct node_log_streams *streams, struct loop *loop);
 void node_log_streams_release(struct node_log_streams *streams);
 
 /* Answers the exchange with the log of run `run` of a container. `directory` is the pod's
- * directory. Returns at once; the stream ends itself later. */
+ * directory. Returns at once. The stream frees itself when its response ends. */
 void node_log_streams_add(struct node_log_streams *streams, struct http_exchange *exchange,
                           const char *directory, int64_t run,
                           const struct engine_pod_logs *options);

@@ -197,7 +197,7 @@ static void host_names_refresh(struct loop_timer *timer)
     struct host_names *names = CONTAINER_OF(timer, struct host_names, timer);
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();
     struct host_names_pods pods = list_pods(names, arena);
-    const char *namespace_ = NULL; /* the namespace of the previous pod, which `lines` is for */
+    const char *namespace_ = NULL; /* the namespace that `lines` is for */
     const char *lines = NULL;
 
     for (size_t i = 0; i < pods.count; i++) {

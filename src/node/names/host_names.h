@@ -17,7 +17,8 @@ struct host_names_options {
     struct loop *loop;
     const char *state_dir;
     const char *const *node_names; /* the list ends with NULL */
-    /* Each points to an informer, or to NULL until that informer exists. */
+    /* Each points to a variable that is NULL before the informer exists. The informers must exist
+     * before host_names_text() and host_names_changed() are called. */
     struct kube_informer *const *pods, *const *services;
 };
 
@@ -28,7 +29,8 @@ struct host_names *host_names_free(struct host_names *names);
  * them after the pod's own lines. The result is in the arena. */
 const char *host_names_text(const struct host_names *names, struct arena *arena,
                             const struct json *pod);
-/* Schedules an update of the files. Must be called after a service or pod has changed. */
+/* Schedules an update of the files. Must be called after a service or a pod with hostNetwork has
+ * changed. */
 void host_names_changed(struct host_names *names);
 
 /* The pods with hostNetwork on this machine's nodes, and their addresses. */

@@ -15,8 +15,8 @@ struct responder;
 
 struct responder_options {
     int udp_fd, tcp_fd; /* non-blocking; the TCP socket listens */
-    /* The file that lists the machine's name servers. It is read again after each change. The
-     * string must outlive the responder. */
+    /* The file that lists the machine's name servers. It is read again after each change. NULL
+     * means that there are no servers. The string must outlive the responder. */
     const char *resolv_conf;
     uint16_t port;           /* the port of the machine's name servers; 0 means 53. For tests. */
     int64_t (*now_ms)(void); /* the clock; NULL means the machine's. For tests. */

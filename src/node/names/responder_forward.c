@@ -19,7 +19,7 @@
 enum {
     TRIES_MAX = 3,
     TRY_MS = 1500,    /* per attempt; the C library in a pod repeats its query after 5 s */
-    REPLY_MAX = 4096, /* bytes of a reply over UDP, and of one read over TCP */
+    REPLY_MAX = 4096, /* bytes of a reply over UDP; over TCP, bytes per recv() */
 };
 
 /* A forwarded query. */
@@ -182,8 +182,8 @@ static void forward_send_reply(struct forward *forward, const struct dns_query *
     responder_send(forward->responder, &forward->client, data, size);
 }
 
-/* Answers a query for an alias of the cluster with the alias and the server's reply. Answers with
- * SERVFAIL if the alias does not exist any more. */
+/* Answers a query for an alias of the cluster with the alias in the current table and, if the alias
+ * has not changed, the addresses in the server's reply. */
 static void answer_alias(struct forward *forward, const struct dns_query *query,
                          const struct dns_reply *reply)
 {

@@ -12,7 +12,7 @@
 
 enum {
     RESPONDER_PREFIX = 2,         /* bytes of the length field before a message over TCP */
-    RESPONDER_QUERY_MAX = 4096,   /* bytes of a query: a name and an OPT record */
+    RESPONDER_QUERY_MAX = 4096,   /* bytes of a query, which has a name and an OPT record */
     RESPONDER_FORWARDS_MAX = 512, /* queries forwarded and not answered yet */
 };
 
@@ -25,7 +25,7 @@ struct responder {
     struct list_head forwards;    /* struct forward, the earliest deadline first */
     /* Freed at the end of responder_run(), because epoll may have reported more events for them. */
     struct list_head closed_connections, ended_forwards;
-    size_t connection_count, forward_count; /* in the first two lists */
+    size_t connection_count, forward_count; /* of `connections` and of `forwards` */
     int64_t accept_ms; /* the time to accept connections again; 0 means that accepting goes on */
     struct resolver resolvers[RESOLVERS_MAX];
     size_t resolver_count;
@@ -48,7 +48,7 @@ size_t responder_answer_max(const struct responder_client *client, const struct 
 /* Sends a message to the client. If that fails, drops the message: the client asks again. */
 void responder_send(struct responder *responder, const struct responder_client *client,
                     const void *data, size_t size);
-/* Handles a packet that should be a query. */
+/* Handles a message from a client, which should be a query. */
 void responder_handle(struct responder *responder, const struct responder_client *client,
                       const void *data, size_t size);
 /* Answers with a code and no records. `is_cut` tells the client to ask again over TCP. */
@@ -61,10 +61,10 @@ void responder_accept(struct epoll_watch *watch, uint32_t events);
 /* Sends a message after its length. Closes the connection if too many bytes wait to be sent. */
 void responder_connection_send(struct responder_connection *connection, const void *data,
                                size_t size);
-/* Counts a forwarded query whose answer the connection waits for. Returns false if it already waits
- * for the maximum of queries. */
+/* Counts a forwarded query whose answer the connection waits for. Returns false if the connection
+ * already waits for the maximum number of answers. */
 bool responder_connection_begin_wait(struct responder_connection *connection);
-/* Must be called when such a query has ended. */
+/* Must be called when a query that responder_connection_begin_wait() has counted has ended. */
 void responder_connection_end_wait(struct responder_connection *connection);
 /* Closes idle connections, and accepts connections again after a pause. */
 void responder_connections_expire(struct responder *responder, int64_t now_ms);

@@ -41,7 +41,7 @@ static const struct json *get_endpoints(void *context, const char *namespace_, c
     return object ? object->json : NULL;
 }
 
-/* Sends the current table to the responder, unless the responder has it. */
+/* Sends the current table to the responder, unless it equals the table that was sent last. */
 static void names_service_send_table(struct names_service *self)
 {
     const struct service_table_source source = {

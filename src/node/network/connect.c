@@ -38,7 +38,9 @@ struct node_connect {
     char where[64];        /* "localhost:3000 in the pod", for messages */
     node_connect_done *done;
     void *context;
-    struct err err; /* the error of the first address that failed, the most relevant one */
+    /* The error of the first address that failed, because the first address is the most relevant
+     * one. A timeout replaces it. */
+    struct err err;
 };
 
 static void on_connect_poll_closed(uv_handle_t *handle)

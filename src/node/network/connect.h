@@ -18,9 +18,9 @@ typedef void node_connect_done(void *context, struct stream *stream, const struc
 
 /* Connects like a program in the pod. First tries localhost in the pod's network, because some
  * servers listen only on localhost, and then the pod's address. `directory` is the pod's directory.
- * NULL means that the pod uses the machine's network; then only localhost is tried. Starts the
- * attempt and returns at once. `done` is called once, never from within this call; the returned
- * pointer is invalid afterwards. */
+ * NULL means that the pod uses the machine's network; then only localhost is tried. `address` is
+ * the pod's address, or NULL if it has none yet. Starts the attempt and returns at once. `done` is
+ * called once, never from within this call; the returned pointer is invalid afterwards. */
 struct node_connect *node_connect_inside(struct loop *loop, const char *directory,
                                          const char *address, int port, node_connect_done *done,
                                          void *context);

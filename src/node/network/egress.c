@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/system/file.h"
+#include "node/network/namespace_probe.h"
 #include "node/pod/record/record.h"
 #include "node/pod/record/record_rows.h"
 
@@ -155,7 +156,7 @@ char *egress_complaint(struct arena *arena, const char *state_dir)
     char *text = NULL;
     if (egress_load(state_dir, &egress, NULL) < 0)
         return NULL;
-    /* The stored complaint may be outdated: the program may have started later, or have ended. */
+    /* The file may be outdated: the program may have started later, or have ended. */
     bool is_program = egress.kind == EGRESS_PROGRAM,
          lives = is_program && helper_process_find(&HELPER_EGRESS, state_dir, &pidfd, NULL) == 0;
     if (is_program && !lives && !egress.complaint)
@@ -176,7 +177,7 @@ int egress_close(const char *state_dir, struct err *err)
      * even if the file says EGRESS_NONE. Without the file nothing is removed. */
     bool known = egress_load(state_dir, &egress, NULL) == 0;
     int result = 0;
-    if (known && geteuid() == 0 && egress.kind != EGRESS_PROGRAM)
+    if (known && egress.kind != EGRESS_PROGRAM && namespace_probe_is_privileged())
         result = egress_remove_kernel(state_dir, err);
     egress_release(&egress);
     if (result < 0)

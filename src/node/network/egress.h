@@ -3,7 +3,7 @@
  * cluster, a veth pair leads to the machine, and a table on the machine translates that address to
  * the machine's own. For an ordinary user, a helper process of trainyard-step runs a program for
  * egress, pasta or slirp4netns. Pods cannot reach the machine itself through egress. A cluster
- * works without egress; `up` and `status` then print what is missing. */
+ * works without egress; 'trainyard up' and 'trainyard status' then print what is missing. */
 #ifndef TRAINYARD_NODE_NETWORK_EGRESS_H
 #define TRAINYARD_NODE_NETWORK_EGRESS_H
 
@@ -13,12 +13,12 @@
 #include <netinet/in.h>
 #include <stdbool.h>
 
-/* The link in the pod network. If egress is a program, its ends have the addresses EGRESS_GATEWAY
- * and EGRESS_ADDRESS. */
+/* The link in the pod network. If egress is pasta, the link has EGRESS_ADDRESS, and its gateway is
+ * EGRESS_GATEWAY. slirp4netns chooses its own addresses in EGRESS_RANGE. */
 #define EGRESS_LINK  "tyout"
-#define EGRESS_RANGE "10.246.0.0" /* /16, from which each cluster takes four addresses */
+#define EGRESS_RANGE "10.246.0.0" /* /16, from which each cluster of root takes four addresses */
 #define EGRESS_GATEWAY                                                                             \
-    "10.246.0.1" /* the gateway inside the program; other processes do not see it */
+    "10.246.0.1" /* an address that only the pod network and pasta know */
 #define EGRESS_ADDRESS "10.246.0.2" /* the address of the link in the pod network */
 
 enum egress_kind { EGRESS_NONE, EGRESS_KERNEL, EGRESS_PROGRAM };

@@ -8,8 +8,8 @@
 /* Adds a rule to the pod network: packets that leave by the egress link get the link's address as
  * their source. */
 int egress_masquerade_inside(int network_fd, struct err *err);
-/* Blocks packets from pods to the addresses that the machine has now, because any program of the
- * machine may listen there. */
+/* Blocks packets from pods to the IPv4 addresses that the machine has now, because any program of
+ * the machine may listen there. Skips loopback and the egress links of root's clusters. */
 int egress_forbid_machine(int network_fd, struct err *err);
 
 /* Sets up egress for root: the link, its addresses, the table on the machine, and forwarding. Keeps

@@ -95,7 +95,7 @@ bool egress_choose(const char *routes, uint32_t seed, struct in_addr *ret)
     struct in_addr base;
     inet_pton(AF_INET, EGRESS_RANGE, &base);
     for (uint32_t i = 1; i < RANGES; i++) {
-        /* Skips the first range, which the egress programs use. */
+        /* Skips the first four addresses, two of which pasta uses. */
         uint32_t first = ntohl(base.s_addr) + 4 * (1 + (seed + i) % (RANGES - 1));
         bool taken = false;
         for (const char *line = strchr(routes, '\n'); line && !taken; line = strchr(line, '\n')) {

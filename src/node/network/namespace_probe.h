@@ -18,8 +18,8 @@ bool namespace_probe_can_become(void);
 /* Moves the calling process into a new user namespace, in which it is root. */
 int namespace_probe_make_user_namespace(struct err *err);
 
-/* Returns 0 if namespaces work. Otherwise returns a negative code, and `err` says which attempt was
- * refused. Blocks until the child has ended. `directory` is any directory; the child mounts a file
+/* Returns 0 if namespaces work. Otherwise returns a negative code, and `err`, which must not be
+ * NULL, says which attempt was refused. Blocks until the child has ended. `directory` is any directory; the child mounts a file
  * system over it that other processes do not see. */
 int namespace_probe(const char *directory, struct err *err);
 

@@ -38,12 +38,14 @@
 #include <unistd.h>
 
 enum {
-    STOP_GRACE_MS = 5 * 1000, /* the grace period of pods at `down` */
+    /* The grace period of all pods at 'trainyard down', and at a start that ends the pods of an
+       earlier run. */
+    STOP_GRACE_MS = 5 * 1000,
     /* Extra time for the pods' supervisors. They may wait for a preStop hook, for the kernel to
        remove the sandbox, and for a slow disk. */
     STOP_SLACK_MS = 30 * 1000,
-    /* The wait for a pod without a grace period, and for a killed supervisor. Short, because a
-       thread of the server waits. */
+    /* How long node_pod_end() waits for a pod without a grace period, and for a killed supervisor.
+       Short, because a thread of the server waits. */
     FORCE_MS = 3 * 1000,
     NOTE_MAX = 4096, /* bytes of <state>/run/plain */
 };
@@ -183,9 +185,10 @@ static int end_pods(const char *state_dir, struct err *err)
         if (entry->d_name[0] == '.')
             continue;
         _cleanup_free_ char *pod = mem_printf("%s/%s", pods, entry->d_name);
-        int pidfd, requested = pod_request_end(pod, &stop, &pidfd, err);
+        int pidfd = -1, requested = pod_request_end(pod, &stop, &pidfd, err);
         result = requested < 0 ? requested : result;
-        vec_push(&pidfds, pidfd);
+        if (pidfd >= 0)
+            vec_push(&pidfds, pidfd);
     }
     if (directory)
         closedir(directory);
@@ -320,18 +323,18 @@ const char *node_note(struct arena *arena, const char *state_dir)
     _cleanup_fd_ int pidfd = -1;
     if (plain)
         return plain;
-    if (helper_process_find(&HELPER_HOLDER, state_dir, &pidfd, NULL) < 0)
+    if (helper_process_find(&HELPER_HOLDER, state_dir, &pidfd, NULL) == -ERR_NOT_FOUND)
         return "the process that holds the pod network has ended: no pod can be started until "
                "another one is running";
     return egress_complaint(arena, state_dir);
 }
 
-/* Returns true if the holder of the pod network runs. */
+/* Returns true if the holder of the pod network runs, or if that is not known. */
 static bool holder_lives(const struct node_namespaces *space)
 {
     _cleanup_fd_ int pidfd = -1;
     pid_t pid;
-    return process_lock_holder(space->lock, &pidfd, &pid, NULL) == 0;
+    return process_lock_holder(space->lock, &pidfd, &pid, NULL) != -ERR_NOT_FOUND;
 }
 
 /* Sets space->plain if pods get no namespaces: with --plain, or on a machine that refuses
@@ -358,7 +361,7 @@ static void choose_mode(struct node_namespaces *space, const struct node_options
 }
 
 /* Starts a cluster without namespaces. Ends the pods that run in namespaces. Stores the reason in a
- * file, which `up` and `status` read later. */
+ * file, which 'trainyard up' and 'trainyard status' read later. */
 static int enter_plain(struct node_namespaces *space, const char *state_dir, struct err *err)
 {
     _cleanup_free_ char *path = plain_file(state_dir);
@@ -447,8 +450,10 @@ int node_pod_socket(const char *directory, int domain, int type, int protocol, i
     pid_t pid;
     /* The supervisor is in the pod's network. */
     int result = process_lock_holder(lock, &pidfd, &pid, err);
-    if (result < 0)
+    if (result == -ERR_NOT_FOUND)
         return err_set(err, ERR_UNAVAILABLE, "the pod is not running");
+    if (result < 0)
+        return result;
     return namespace_socket(pidfd, domain, type, protocol, ret_fd, err);
 }
 

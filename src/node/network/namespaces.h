@@ -14,15 +14,16 @@ static inline const char *node_resolv_conf(const struct node_options *options)
     return options->resolv_conf ? options->resolv_conf : "/etc/resolv.conf";
 }
 
-/* Returns true if an ordinary user runs the cluster, or a root without the needed privileges. Then
- * namespaces are created in a user namespace, and pods cannot run as other users of the machine. If
- * pods have no namespaces, only the privilege to become another user counts. */
+/* With namespaces: returns true if an ordinary user runs the cluster, or a root without the needed
+ * privileges. Then the namespaces are created in a user namespace. Without namespaces: returns true
+ * if the cluster may not become another user. In both cases true means that pods cannot run as
+ * other users of the machine. */
 bool node_namespaces_are_nested(const struct node_namespaces *space);
 /* Returns the path of the lock file of the holder, the process that keeps the pod network. */
 const char *node_namespaces_holder_lock(const struct node_namespaces *space);
 
-/* Writes a path by which other processes can join the pod network. The path is valid while the
- * current process lives. */
+/* Writes a path by which other processes can join the pod network. The path is valid until `space`
+ * is freed. Must not be called if pods have no namespaces. */
 enum { NODE_SPACE_FILE_MAX = 64 };
 void node_namespaces_network_file(const struct node_namespaces *space,
                                   char ret[NODE_SPACE_FILE_MAX]);

@@ -44,8 +44,9 @@ int netlink_link_up(int fd, const char *name, struct err *err);
 int netlink_link_delete(int fd, const char *name, struct err *err);
 int netlink_bridge_add(int fd, const char *name, const unsigned char mac[6], struct err *err);
 /* Creates a veth pair. The end `name` is in the socket's namespace. It is brought up, and attached
- * to `bridge` unless that is NULL. The end `peer` is in the namespace `peer_netns`. The kernel
- * chooses its MAC address if `peer_mac` is NULL. */
+ * to `bridge` unless that is NULL. The end `peer` is in the namespace of the descriptor
+ * `peer_netns`. It is not brought up. If `peer_mac` is NULL, the kernel chooses the MAC address of
+ * `peer`. */
 int netlink_veth_add(int fd, const char *name, const char *bridge, const char *peer, int peer_netns,
                      const unsigned char peer_mac[6], struct err *err);
 int netlink_address_add(int fd, const char *name, struct in_addr address, int prefix,

@@ -71,9 +71,9 @@ void nft_rule_end(struct nft_rule *rule, struct nft_batch *batch);
  * of it. */
 int nft_batch_send(int fd, const struct nft_batch *batch, struct err *err);
 
-/* Finds a chain of any program that drops forwarded packets by its policy. Writes the names of its
- * table and of the chain to `ret`, as in "filter FORWARD". Returns false if there is no such chain
- * or the kernel does not answer. */
+/* Finds a chain whose policy drops forwarded packets. The chain may belong to any program. Writes
+ * the name of the chain's table and the name of the chain to `ret`, as in "filter FORWARD". Returns
+ * false if there is no such chain or the kernel does not answer. */
 bool nft_find_forward_drop(int fd, char ret[2 * NFT_NAME_MAX]);
 /* Like nft_find_forward_drop(), but for one message of the kernel's answer. For tests. */
 bool nft_chain_drops_forward(const struct nlmsghdr *message, char ret[2 * NFT_NAME_MAX]);

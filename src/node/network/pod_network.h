@@ -25,13 +25,13 @@ enum {
     POD_NETWORK_PODS_MAX = 254, /* per node */
 };
 
-/* Returns true for the address of a pod or of the gateway, but not of a service. */
+/* Returns true for an address in POD_NETWORK: a pod's or the gateway's, but not a service's. */
 static inline bool pod_network_has(struct in_addr address)
 {
     return (ntohl(address.s_addr) & 0xffff0000) == 0x0af40000; /* 10.244.0.0/16 */
 }
 
-/* Returns true for the address of a pod. */
+/* Returns true for an address in POD_NETWORK except the gateway's. */
 static inline bool pod_network_has_pod(struct in_addr address)
 {
     return pod_network_has(address) && ntohl(address.s_addr) != 0x0af40001; /* not the gateway */

@@ -1,5 +1,5 @@
-/* Finds the process that listens on a port of this machine, for messages to users. Used by `up` and
- * by port_event.c. */
+/* Finds the process that listens on a port of this machine, for messages to users. Used by
+ * 'trainyard up' and by port_event.c. */
 #ifndef TRAINYARD_NODE_NETWORK_PORT_HOLDER_H
 #define TRAINYARD_NODE_NETWORK_PORT_HOLDER_H
 

@@ -1,4 +1,4 @@
-/* Computes the Linux capabilities of a container's root user, as bit masks. The planner
+/* Computes the Linux capabilities that a container may have, as bit masks. The planner
  * (plan/security.c) applies the capabilities in a manifest. trainyard-step never grants more than
  * capabilities_most(). */
 #ifndef TRAINYARD_NODE_PLAN_CAPABILITIES_H

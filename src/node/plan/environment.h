@@ -7,7 +7,7 @@
 #include "node/objects.h"
 #include "node/pod/record/spec.h"
 
-/* Data of a pod and its node. Variables and files can refer to them by fieldRef and
+/* Data of a pod and its node. Variables and files show most of them by fieldRef and
  * resourceFieldRef. */
 struct pod_facts {
     const struct json *pod;
@@ -38,14 +38,14 @@ int environment_field(struct arena *arena, const struct pod_facts *facts, const 
                       const char **ret, struct err *err);
 
 /* Sets `*ret` to the amount of a resource, such as "limits.cpu", in units of the reference's
- * divisor. The amount is of the container that the reference names. If the reference names no
- * container, it is of `container`. */
+ * divisor. Uses the container that the reference names, or `container` if it names none. `container`
+ * may be NULL if the reference names one. */
 int environment_resource(struct arena *arena, const struct pod_facts *facts,
                          const struct json *container, const struct json *reference,
                          const char **ret, struct err *err);
 
-/* Adds the variables of the namespace's services, unless enableServiceLinks is false, and the
- * variables of the API. */
+/* Adds the variables of the services in the pod's namespace, and the variables of the API. If
+ * enableServiceLinks is false or objects->next_service is NULL, adds only those of the API. */
 void environment_add_services(struct arena *arena, const struct pod_facts *facts,
                               const struct node_objects *objects, struct pod_strings *ret);
 
@@ -56,12 +56,13 @@ int environment_build(struct arena *arena, const struct pod_facts *facts,
                       const struct node_objects *objects, const struct json *container,
                       struct pod_strings *ret, struct err *err);
 
-/* Reports keys of a config map or secret that cannot be names of variables. `kind` is "configMap"
+/* Reports keys of a config map or secret that are not valid names of variables, even with the
+ * prefix of envFrom. `kind` is "configMap"
  * or "secret", `name` is the name of the object, and `keys` lists the keys, separated by commas. */
 typedef void environment_skipped(void *context, const char *kind, const char *name,
                                  const char *keys);
-/* Calls `tell` once for each source of the container's envFrom that has such keys.
- * environment_build() skips these keys. */
+/* Calls `tell` once for each source of the container's envFrom that has keys which cannot be names
+ * of variables. environment_build() skips these keys. */
 void environment_find_skipped(struct arena *arena, const struct json *pod,
                               const struct node_objects *objects, const struct json *container,
                               environment_skipped *tell, void *context);

@@ -1,5 +1,5 @@
 /* Implements environment_add_services(); see plan/environment.h. As in Kubernetes, each service has
- * two old forms of variables: NAME_SERVICE_HOST, and those of Docker's links, such as
+ * variables in two old forms: NAME_SERVICE_HOST, and those of Docker's links, such as
  * NAME_PORT_80_TCP. */
 #include "node/plan/environment.h"
 

@@ -162,8 +162,8 @@ static int plan_volume(struct planner *p, const struct json *mount, struct pod_c
     return 0;
 }
 
-/* Mounts the directories that every pod shares with the machine (`up --share`), unless a mount of
- * the container already provides the path. */
+/* Mounts the directories that every pod shares with the machine ('trainyard up --share'), unless a
+ * mount of the container already provides the path. */
 static void plan_shares(struct planner *p, struct pod_container *ret)
 {
     for (size_t i = 0; i < p->spec->shares.count; i++)

@@ -27,7 +27,7 @@ struct plan_prepared {
     struct err err;              /* why the pod cannot start; code 0 on success */
     struct plan_refusal refusal; /* if `err` is set */
     int64_t deadline_ms;         /* the deadline in the new spec; 0 means none, or no new spec */
-    struct map tokens;           /* the tokens of plan_preparation_start() */
+    struct map tokens;           /* the tokens of the request */
 };
 /* Called on the loop thread when the preparation has ended. The callee may move `tokens` out of
  * `prepared`; the rest is freed after the call. */

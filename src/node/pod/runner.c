@@ -24,7 +24,7 @@ enum {
      * runs. */
     RESPAWN_FIRST_MS = 100,
     RESPAWN_MAX_MS = 60 * 1000,
-    ATTACH_RETRY_MS = 1000, /* pause if it is not known whether a supervisor runs */
+    ATTACH_RETRY_MS = 5000, /* pause if it is not known whether a supervisor runs */
 };
 
 static const struct state_row RUNNER_ROWS[] = {
@@ -137,7 +137,7 @@ void pod_runner_tell(struct pod_runner *runner, const char *container, bool is_w
                   POD_RUNNER_COMPONENT, is_warning ? "Warning" : "Normal", reason, "%s", message);
 }
 
-/* Sends the events in the state `fresh` that the previous state did not contain to the API. An
+/* Sends to the API those events of `fresh` that the previous state did not contain. An
  * event that newer ones have replaced is not sent. */
 static void runner_tell_events(struct pod_runner *runner, const struct pod_state *fresh)
 {
@@ -216,16 +216,19 @@ static const struct supervisor_events RUNNER_EVENTS = {on_supervisor_alive, on_s
 /* ---- The next step ---- */
 
 /* Ends a waiting pod that must not start. If a supervisor of an earlier control process runs, tells
- * it to end the pod. If that is not known, tries again later. */
+ * it to end the pod. If it is not known whether one runs, tries again later. */
 static void runner_end_unwanted(struct pod_runner *runner)
 {
-    int result = pod_runner_attach(runner, NULL);
-    if (result == 0)
+    struct err err = ERR_INIT;
+    int result = pod_runner_attach(runner, &err);
+    if (result == 0) {
         pod_runner_stop_deleted(runner);
-    else if (result == -ERR_NOT_FOUND)
+    } else if (result == -ERR_NOT_FOUND) {
         runner_end(runner);
-    else
+    } else {
+        pod_runner_tell(runner, "", true, "FailedKillPod", err.message);
         loop_timer_start(&runner->retry, ATTACH_RETRY_MS);
+    }
 }
 
 void pod_runner_work(struct pod_runner *runner)
@@ -281,8 +284,8 @@ static bool runner_has_shares(const struct pod_spec *spec, const char *const *sh
 
 /* Takes over the spec that an earlier control process wrote. Leaves has_spec false, so that the pod
  * is planned again, in three cases: if the machine was rebooted, because the volumes were written
- * without fsync; if `up` now shares other directories; if pods now have namespaces and had none, or
- * the reverse. */
+ * without fsync; if 'trainyard up' now shares other directories; if pods now have namespaces and
+ * had none, or the reverse. */
 static void runner_restore_spec(struct pod_runner *runner)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

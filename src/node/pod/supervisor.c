@@ -196,8 +196,7 @@ int supervisor_link_attach(struct supervisor_link *link, struct err *err)
     /* The handles are fields of this link, and those of an earlier supervisor may not be closed
      * yet. */
     if (link->open_handles > 0)
-        return err_set(err, ERR_UNAVAILABLE,
-                       "the handles of the pod's previous supervisor are still being closed");
+        return err_set(err, ERR_UNAVAILABLE, "the previous processes of the pod are still ending");
     link->pidfd = TAKE_FD(pidfd);
     link->pid = pid;
     supervisor_link_watch(link);

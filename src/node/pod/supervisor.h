@@ -16,7 +16,8 @@ struct supervisor_events {
     void (*alive)(void *context);
     /* The pod's state file may have changed (record/state.h). */
     void (*changed)(void *context);
-    /* The supervisor could not be started (`err` says why), or it has ended (`err` is NULL). */
+    /* The supervisor has ended (`err` is NULL), or it could not be started or cannot be watched
+     * (`err` says why). */
     void (*gone)(void *context, const struct err *err);
 };
 

@@ -50,11 +50,16 @@ int helper_process_set_table(const struct helper_kind *kind, const char *state_d
     /* Does not wait for the disk, because the loop thread must not block. If a power failure
      * destroys the table, the next start of the cluster writes it again. */
     int result = file_replace(table, text->data, text->size, 0600, err);
+    if (result < 0)
+        return result;
     _cleanup_fd_ int pidfd = -1;
-    /* A helper that is not running yet reads the table when it starts. */
-    if (result == 0 && helper_process_find(kind, state_dir, &pidfd, NULL) == 0)
+    result = helper_process_find(kind, state_dir, &pidfd, err);
+    if (result == 0)
         pidfd_send_signal(pidfd, SIGHUP, NULL, 0);
-    return result;
+    if (result != -ERR_NOT_FOUND)
+        return result;
+    err_clear(err); /* a helper that does not run yet reads the table when it starts */
+    return 0;
 }
 
 int helper_process_end(const struct helper_kind *kind, const char *state_dir, struct err *err)

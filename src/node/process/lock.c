@@ -58,10 +58,11 @@ int process_lock_find(const char *path, int *ret_pidfd, struct err *err)
 {
     struct err cause = ERR_INIT;
     pid_t pid;
-    *ret_pidfd = -1;
     int result = process_lock_holder(path, ret_pidfd, &pid, &cause);
-    if (result == -ERR_NOT_FOUND)
+    if (result == -ERR_NOT_FOUND) {
+        *ret_pidfd = -1;
         return 0;
+    }
     if (result < 0 && err)
         *err = cause;
     return result;

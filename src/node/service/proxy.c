@@ -156,8 +156,9 @@ static void listener_update(struct proxy *proxy, const struct proxy_route *route
         listener_open(listener);
 }
 
-/* Returns one listener whose route has no backend in the new table, or NULL. The caller removes the
- * listener and calls again, because a removal ends the iteration over the map. */
+/* Returns one listener whose route is not in the new table, or has no backend there. Returns NULL
+ * if there is none. The caller removes the listener and calls again, because a removal ends the
+ * iteration over the map. */
 static struct proxy_listener *find_unwanted(const struct proxy *proxy, const char **ret_key)
 {
     void *value;

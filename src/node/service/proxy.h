@@ -1,7 +1,7 @@
 /* A proxy for TCP and UDP on epoll. It listens on the addresses in its table and connects each
- * client to a backend. It uses the backends of a route in rotation. For a TCP client it tries the
- * next backend if one does not answer. A TCP connection lasts until both sides have ended, even if
- * the table changes. A route without backends has no listener, so that clients are refused at once.
+ * client to a backend of the route: in rotation or, if the route is sticky, by the client's address.
+ * For a TCP client it tries the next backend if one does not answer. A change of the table does not
+ * end TCP connections. A route without backends has no listener, so that clients are refused at once.
  *
  * Two processes run a proxy. trainyard-step (step/helper/proxy.c) serves the addresses of services
  * and outlives the control process. The control process (service/service_proxy.c) serves ports of
@@ -23,8 +23,8 @@ struct proxy_options {
     int (*make_socket)(void *context, const struct proxy_place *to, int type, int *ret_fd,
                        struct err *err);
     /* Called when the proxy cannot listen for a route, with the error, and when it listens later,
-     * with `err` NULL. The proxy repeats the attempt, but reports the failure only once. The callee
-     * must not call the proxy. May be NULL. */
+     * with `err` NULL. The proxy repeats the attempt, but reports the failure only once. `owner` is
+     * proxy_route.owner, or "" if that is NULL. The callee must not call the proxy. May be NULL. */
     void (*report)(void *context, const char *owner, const struct proxy_place *listen, int type,
                    const struct err *err);
     void *context;

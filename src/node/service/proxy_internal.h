@@ -34,7 +34,7 @@ struct proxy_listener {
     bool udp;
     char *owner;            /* proxy_route.owner, or "" */
     int fd;                 /* -1 before it listens */
-    int64_t retry_ms;       /* the time of the next attempt; 0 means none */
+    int64_t retry_ms;       /* the time of the next attempt to listen or accept; 0 means none */
     bool failure_reported;  /* the failure to listen was reported */
     bool wanted;            /* the new table has the route, with backends; only for proxy_set() */
     struct proxy_place *to; /* the backends */
@@ -51,8 +51,8 @@ size_t proxy_listener_choose(struct proxy_listener *listener, const struct socka
 /* Asks for a call of proxy_run() at `at_ms` at the latest. */
 void proxy_wake_at(struct proxy *proxy, int64_t at_ms);
 /* Creates a socket of type SOCK_STREAM or SOCK_DGRAM that can reach the backend `to`. If the proxy
- * is transparent, binds the socket to the client's address. Returns the socket, or -1 on
- * failure. */
+ * is transparent and proxy_keeps_client_address() returns true, binds the socket to the client's
+ * address. Returns the socket, or -1 on failure. */
 int proxy_make_socket(struct proxy *proxy, struct in_addr client, const struct proxy_place *to,
                       int type);
 

@@ -120,7 +120,8 @@ int proxy_make_socket(struct proxy *proxy, struct in_addr client, const struct p
     return fd;
 }
 
-/* Starts to connect to the next backend. If none is left, resets the client's connection. */
+/* Starts to connect to the next backend. If none is left, or no socket can be created, resets the
+ * client's connection. */
 static void connect_next(struct pair *pair)
 {
     const int syn_tries = SYN_TRIES;

@@ -71,7 +71,8 @@ static void on_reply(struct epoll_watch *watch, uint32_t events)
         ssize_t size = recv(session->fd, piece, RELAY_PIECE, 0);
         if (size < 0 && (errno == EAGAIN || errno == EINTR))
             return;
-        /* No process listens at the backend. The client's next datagram begins a new session. */
+        /* For example, no process listens at the backend. The client's next datagram begins a new
+         * session. */
         if (size < 0) {
             session_end(session);
             return;

@@ -48,9 +48,9 @@ enum relay_result relay_move(struct relay *relay, char *piece);
 /* Returns the events after which relay_move() must be called: EPOLLIN and EPOLLOUT of fds[side]. */
 uint32_t relay_events(const struct relay *relay, int side);
 
-/* Returns true if relay_move() would not read from fds[side] now. If epoll reports an error or
- * hangup of such a side, the caller must end the relay, because no read would report the
- * failure. */
+/* Returns true if the relay does not read from fds[side] now, because that side has ended or the
+ * other side has not accepted its bytes yet. If epoll reports an error or hangup of a paused side,
+ * the caller must end the relay, because no read would report the failure. */
 bool relay_is_paused(const struct relay *relay, int side);
 
 #endif

@@ -28,7 +28,7 @@ int service_proxy_new(const struct service_proxy_options *options, struct servic
 struct service_proxy *service_proxy_free(struct service_proxy *self);
 
 /* Sends an event for each port of the service that is not forwarded, because its protocol is
- * neither TCP nor UDP. Sends none for a headless service. */
+ * neither TCP nor UDP. Sends none for a service without a cluster IP. */
 void service_proxy_report_unsupported(struct service_proxy *self, const struct json *service);
 
 /* Must be called when a service, an Endpoints object or a pod with a host port may have changed.

@@ -12,7 +12,8 @@ struct service_table_source {
     /* Returns the next service of any namespace, or NULL after the last one. `*position` is 0 in
      * the first call. */
     const struct json *(*next_service)(void *context, size_t *position);
-    const struct json *(*next_pod)(void *context, size_t *position); /* same, for pods */
+    /* Like next_service, for pods. Only service_table_outside() calls it. */
+    const struct json *(*next_pod)(void *context, size_t *position);
     /* Returns the Endpoints object, or NULL if it does not exist. */
     const struct json *(*endpoints)(void *context, const char *namespace_, const char *name);
     void *context;

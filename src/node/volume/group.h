@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Changes the directory `path` and the files below it. Does not follow links below `path`, enter
+/* Changes the directory `path` and the files below it. If `read_only`, does not add write permission
+ * for the group. Does not follow links below `path`, enter
  * other file systems, or enter directories nested deeper than DEPTH_MAX (group.c). Skips files that
  * cannot be opened. A negative group changes nothing. */
 int volume_group_give(const char *path, int64_t group, bool read_only, struct err *err);

@@ -78,7 +78,7 @@ static int host_path_check_existing(const char *path, const char *state_dir, str
     while (!realpath(existing, real)) {
         char *slash = strrchr(existing, '/');
         if (errno != ENOENT || slash == existing)
-            return 0; /* volume_host_path() reports the error */
+            return 0; /* only "/" exists, or volume_host_path() reports the error */
         *slash = '\0';
     }
     return host_path_check_state(real, state_dir, path, err);

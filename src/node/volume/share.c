@@ -1,6 +1,6 @@
-/* Implements node_share_find() of node.h: checks a directory of the machine that `up --share` gives
- * to every pod. Every pod can change all files in it, so directories of the system, home
- * directories and directories with secrets are refused. */
+/* Implements node_share_find() of node.h: checks a directory of the machine that 'trainyard up
+ * --share' gives to every pod. Every pod can change all files in it, so directories of the system,
+ * the user's home directory and directories with secrets are refused. */
 #include "node/node.h"
 
 #include "base/cleanup.h"

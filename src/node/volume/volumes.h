@@ -30,8 +30,9 @@ struct volume {
  * user (`nested`), who can set only one group. */
 int64_t volume_group_of(const struct json *pod, bool nested);
 
-/* Prepares the volume. Returns 0, or -ERR_NOT_FOUND if an object that the volume refers to does not
- * exist yet or a claim is not bound yet, or another negative code. */
+/* Prepares the volume. Returns 0, -ERR_NOT_FOUND if something is missing that may be created later
+ * (an object, a key, the binding of a claim, a token, the source of a hostPath volume), or another
+ * negative code. */
 int volume_prepare(struct arena *arena, const struct volume_context *context,
                    const struct json *volume, struct volume *ret, struct err *err);
 
@@ -42,8 +43,8 @@ int volume_refresh(struct arena *arena, const struct volume_context *context,
 
 /* Finds the directory of a bound claim. `*ret_is_managed` becomes true if the directory is below
  * <state>/volumes and may have to be created, or false if it is the source of a volume that a user
- * created. Returns -ERR_NOT_FOUND if the claim or its volume does not exist, or if the claim is not
- * bound. */
+ * created. Returns -ERR_NOT_FOUND if the claim, its volume, or the directory of a user's volume does
+ * not exist, or if the claim is not bound. */
 int volume_claim_find(struct arena *arena, const struct node_objects *objects,
                       const char *state_dir, const char *namespace_, const char *name,
                       const char **ret_directory, bool *ret_is_managed, struct err *err);

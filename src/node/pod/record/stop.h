@@ -12,8 +12,8 @@ struct pod_stop {
     /* The cluster stops, or runs without the pod's node. The containers that have not succeeded run
      * again when the pod continues. */
     bool pause;
-    /* The pod's object is deleted. The pod ends even if `pause` is set, too, because the mark of an
-     * earlier pause may still exist. The supervisor exits even if the disk has no room for the last
+    /* The pod's object is deleted. `deleted` overrides `pause`, because the mark of an earlier pause
+     * may still exist. The supervisor exits even if the disk has no room for the last
      * state. */
     bool deleted;
     /* Why the whole pod ends: "Evicted"; or "". */

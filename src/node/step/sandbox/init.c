@@ -53,6 +53,8 @@ static int keep_descriptors(const struct step_descriptors *descriptors)
     const int wanted[] = {descriptors->in, descriptors->out, descriptors->err, descriptors->report};
     int high[ARRAY_SIZE(wanted)];
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null < 0)
+        return -1;
     for (size_t i = 0; i < ARRAY_SIZE(wanted); i++) /* first, a copy above the fixed numbers */
         if ((high[i] = fcntl(wanted[i] < 0 ? null : wanted[i], F_DUPFD_CLOEXEC, 10)) < 0)
             return -1;
@@ -226,8 +228,11 @@ void step_init_run(const struct pod_spec *spec, const struct pod_container *cont
     sigprocmask(SIG_SETMASK, &all, NULL);
     umask(0); /* so that new files get exactly the modes that the code passes */
     setsid();
-    if (keep_descriptors(descriptors) < 0)
-        _exit(1);
+    if (keep_descriptors(descriptors) < 0) {
+        err_set_errno(&err, errno, "cannot pass descriptors to the container");
+        dup2(descriptors->report, REPORT_FD); /* where init_fail() writes */
+        init_fail(&err);
+    }
     step_pipes_give(spec, container);
     if (step_limits_enter(spec, container, &err) < 0 ||
         step_isolation_build(spec, container, mount_point, &err) < 0)

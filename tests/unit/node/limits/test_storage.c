@@ -134,7 +134,8 @@ static void too_deep_tree_exceeds_the_limit(void **state)
     const char *message = judge(arena, "1Ti", "1Ti", "1Ti");
     assert_non_null(message);
     assert_non_null(
-        strstr(message, "more than 1000000 files, directories nested more than 4096 deep"));
+        strstr(message,
+               "more than 1000000 files and directories, directories nested more than 4096 deep"));
 }
 
 /* In a pod without any limit, only the files that its containers wrote outside of volumes count,
@@ -158,10 +159,10 @@ static void container_without_a_limit_has_the_default_limit(void **state)
     places[0].used = STORAGE_LAYER_MAX;
     assert_null(storage_judge(arena, pod, places, count));
     places[0].used++;
-    assert_string_equal(
-        storage_judge(arena, pod, places, count),
-        "Container main wrote more than 20Gi outside of its volumes, the default limit: write to a "
-        "volume, or set resources.limits.ephemeral-storage. ");
+    assert_string_equal(storage_judge(arena, pod, places, count),
+                        "Container main wrote more than 20Gi, the default limit, outside of its "
+                        "volumes: write to a "
+                        "volume, or set resources.limits.ephemeral-storage. ");
     /* The container's own limit may be larger. */
     pod = read_json(arena, "{'spec':{'containers':[{'name':'main','resources':{'limits':{"
                            "'ephemeral-storage':'40Gi'}}}]}}");
