@@ -13,10 +13,11 @@ struct store *engine_store(struct engine *engine);
 struct loop *engine_loop(struct engine *engine);
 /* Never returns NULL. The functions of the backend are NULL if no node runs pods. */
 const struct engine_pod_backend *engine_backend(struct engine *engine);
-/* Returns the arguments of the functions in bootstrap.h. */
+/* Returns the struct that the functions of bootstrap.h take. */
 struct bootstrap engine_bootstrap(struct engine *engine);
 const struct engine_signer *engine_signer(struct engine *engine);
-/* Returns the roles and bindings in the store. They are valid until the next turn of the loop. */
+/* Returns the committed roles and bindings that can be read. They are valid until the next turn of
+ * the loop. */
 const struct access_policy *engine_policy(struct engine *engine);
 struct service_addresses *engine_service_addresses(struct engine *engine);
 struct registry *engine_registry(struct engine *engine);

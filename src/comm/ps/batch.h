@@ -34,7 +34,8 @@ struct ps_batch {
 void ps_batch_init(struct ps_batch *batch, size_t servers);
 void ps_batch_release(struct ps_batch *batch);
 
-/* Fills the batch with at most PS_IDS_MAX ids, in any order and with repetitions. */
+/* Fills the batch with the ids. `count` must not exceed PS_IDS_MAX. The ids may have any order and
+ * may repeat. */
 void ps_batch_fill(struct ps_batch *batch, const int64_t *ids, size_t count);
 
 /* Returns the number of the server that has the row of an id, or 0 if `servers` is 1. Uses a hash,
@@ -45,7 +46,7 @@ size_t ps_batch_server(int64_t id, size_t servers);
 /* These two functions convert between rows in the given order (`count` rows of `dimensions` floats)
  * and rows of the batch, which are in the order of `ids`. ps_batch_sum() adds up the gradients of
  * equal ids: `ret` has room for one row per id of the batch. ps_batch_spread() copies the row of an
- * id to every place where the id was given: `ret_rows` has room for `count` rows. */
+ * id to every position at which the id was given: `ret_rows` has room for `count` rows. */
 void ps_batch_sum(const struct ps_batch *batch, const float *gradients, size_t count,
                   size_t dimensions, float *ret);
 void ps_batch_spread(const struct ps_batch *batch, const float *rows, size_t count,

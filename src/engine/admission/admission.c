@@ -10,8 +10,8 @@
 #include "kube/kinds/node.h"
 #include "kube/object.h"
 
-/* The store commits these objects together with the namespace, so that a client can create pods as
- * soon as the namespace exists. */
+/* The store commits the objects of the namespace no later than the namespace, because they are
+ * queued first. So a client can create pods as soon as the namespace exists. */
 int admission_admit_namespace(struct api_call *call, struct json *namespace_,
                               const struct json *old, struct err *err)
 {

@@ -11,7 +11,8 @@
 
 /* Returns the class that `beats` prefers to all others, or NULL if it accepts none. beats() returns
  * whether `class_` is preferred to `best`, the preferred class so far (NULL: none). Parses only
- * classes whose bytes contain `word`, because this function runs for every new pod. */
+ * classes whose bytes contain `word`, because this function runs for every new pod that names no
+ * class. */
 static struct json *find_class(struct api_call *call, const struct kube_kind *classes,
                                const char *word,
                                bool (*beats)(const struct json *class_, const struct json *best))

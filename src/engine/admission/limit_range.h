@@ -1,6 +1,6 @@
 /* Applies a LimitRange to a pod or claim of its namespace: sets default requests and limits of
- * containers, and rejects amounts that are too large or too small. limits.c calls these functions
- * for each LimitRange. Pure. */
+ * containers, and rejects amounts that are too large or too small. limits.c calls these functions.
+ * Pure. */
 #ifndef TRAINYARD_ENGINE_ADMISSION_LIMIT_RANGE_H
 #define TRAINYARD_ENGINE_ADMISSION_LIMIT_RANGE_H
 

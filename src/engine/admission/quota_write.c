@@ -28,7 +28,7 @@ static bool no_write_is_pending(struct api_call *call)
     return store_next_revision(store) == store_revision(store) + 1;
 }
 
-/* Adds the usage of all objects of a kind in the quota's namespace to `used`. */
+/* Adds to `used` the usage of the objects of a kind that the quota counts. */
 static void count_kind(struct api_call *call, const struct json *quota,
                        const struct kube_kind *resource, struct json *used)
 {
@@ -48,8 +48,8 @@ static void count_kind(struct api_call *call, const struct json *quota,
     free(stored);
 }
 
-/* Sets status.hard from the spec, and status.used to the usage of all objects in the store. Does
- * not count an object that cannot be read. */
+/* Sets status.hard from the spec, and status.used to the usage of the stored objects that the quota
+ * counts. Does not count an object that cannot be read. */
 static void count_all(struct api_call *call, struct json *quota)
 {
     const struct registry *registry = engine_registry(call->engine);

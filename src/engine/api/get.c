@@ -1,5 +1,5 @@
-/* Handles GET of one object: responds with the version that is on disk, or with an error if the
- * object cannot be read. */
+/* Handles GET of one object: responds with its newest committed state, without pending writes, or
+ * with an error if the object cannot be read. */
 #include "engine/api/handlers.h"
 
 void api_handle_get(struct api_call *call)

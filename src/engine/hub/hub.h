@@ -23,17 +23,17 @@ struct kube_client *hub_client(struct hub *hub);
 const struct registry *hub_registry(struct hub *hub);
 
 /* Returns the informer of a resource by its storage name ("pods", "jobs.batch"). Panics if the
- * resource has no informer. Event objects have no informer, because there are many of them and
- * no controller uses them. Kinds that are never stored have none either. */
+ * resource has no informer. Event objects have no informer, because there are many of them and no
+ * controller needs their changes. Kinds that are never stored have none either. */
 struct kube_informer *hub_informer(struct hub *hub, const char *storage);
-/* Like hub_informer(), but returns NULL if the resource has no informer. Used for custom resources,
- * because their definition may have been removed. */
+/* Like hub_informer(), but returns NULL if the resource has no informer. Must be used if the
+ * resource may be a custom resource, because its definition may have been removed. */
 struct kube_informer *hub_find_informer(struct hub *hub, const char *storage);
 bool hub_synced(struct hub *hub); /* returns whether every informer has its first list */
 
-/* A request of a controller that the client has not answered yet. It is embedded in the context
- * that the controller passes to the client. After hub_free() no response arrives, so hub_free()
- * releases the tasks that have not ended. */
+/* A request of a controller that has not been answered yet. It is embedded in the context that the
+ * controller passes to the client. After hub_free() no response arrives, so hub_free() releases the
+ * tasks that have not ended. */
 struct hub_task {
     struct list_link link;                  /* in the hub's list of tasks */
     void (*release)(struct hub_task *task); /* frees the task */
@@ -45,7 +45,8 @@ void hub_task_end(struct hub_task *task); /* removes the task and calls `release
 /* A resource that a controller watches. */
 struct controller_watch {
     const char *storage; /* the storage name of the resource: "pods", "jobs.batch" */
-    /* Called when an object is created (`old` is NULL), changed or deleted (`new_` is NULL). */
+    /* Called when the informer shows a new object (`old` is NULL), a changed object or a deletion
+     * (`new_` is NULL). */
     void (*changed)(void *self, struct kube_object *old, struct kube_object *new_);
 };
 
@@ -70,7 +71,7 @@ struct hub_options {
     const struct controller *const *controllers;
     size_t controller_count;
     const struct hub_fields *fields; /* ends with storage NULL; other resources keep all fields */
-    const char *const *custom_paths; /* the fields of custom resources that are kept */
+    const char *const *custom_paths; /* the fields of custom resources that are kept; NULL: all */
 };
 
 /* Starts an informer for each kind of the registry (see hub_informer() for the exceptions), and
@@ -82,8 +83,9 @@ struct hub *hub_free(struct hub *hub); /* NULL-safe; returns NULL */
 
 /* Returns the watched resource with this storage name, or NULL. */
 const struct kube_kind *hub_find_resource(struct hub *hub, const char *storage);
-/* Adds the definition to the registry of the hub and starts to watch its resource. The hub must not
- * watch a resource with the same storage name. Takes over the caller's reference. */
+/* Adds the definition to the registry of the hub and starts to watch the resource of its first row.
+ * The hub must not watch a resource with the same storage name. Takes over the caller's reference.
+ */
 void hub_add_definition(struct hub *hub, struct registry_definition *definition);
 /* Removes the definition from the registry of the hub and stops watching its resource. Reports the
  * objects of the resource as deleted to the controllers. Does nothing if the hub watches no

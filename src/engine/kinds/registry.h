@@ -1,8 +1,9 @@
 /* The registry of the kinds that an API server serves: the built-in kinds of kube/kinds/, the kinds
  * that the program adds at start (training kinds, Workflow), and custom resources, which are added
  * and removed with their definitions. Discovery, routing and the REST handlers look kinds up here.
- * A row is a struct kube_kind (kube/kinds/kind.h): a kind in one version. The row of a built-in
- * kind may also list older versions.
+ * The hub of the controllers has a registry of its own (hub_registry()). A row is a struct
+ * kube_kind (kube/kinds/kind.h): a kind in one version. The row of a built-in kind may also list
+ * older versions.
  *
  * registry_hooks() and registry_find_type() may run on any thread, because they read only what is
  * fixed when the server starts. All other functions must run on the loop thread. */
@@ -60,9 +61,9 @@ bool registry_is_built_in(const struct registry *registry, const char *storage);
 
 /* ---- Custom resources ------------------------------------------------------------------------ */
 
-/* The rows of one custom resource, one row per served version, and their memory. Reference-counted:
- * when the definition is changed or removed, running requests and watches continue with the old
- * rows. */
+/* The rows of one custom resource and their memory. An API server has one row per served version
+ * (definition_rows()), the hub has one row (definition_watched_row()). Reference-counted: when the
+ * definition is changed or removed, running requests and watches continue with the old rows. */
 struct registry_definition {
     const char *name;       /* the storage name of the rows: "mpijobs.kubeflow.org" */
     struct kube_kind *rows; /* the preferred version first */

@@ -57,7 +57,7 @@ static struct json *read_service(struct service_addresses *addresses, struct are
 }
 
 /* Returns the key of the service that got the value last, if that is not the service `key`;
- * otherwise NULL. The service may not have the value any more. */
+ * otherwise NULL. That service may not have the value any more. */
 static const char *other_owner(struct service_addresses *addresses, const char *value,
                                const char *key)
 {
@@ -116,8 +116,9 @@ static void check_address(struct service_addresses *addresses, struct field_erro
         note_owner(addresses, text, key);
 }
 
-/* Returns a free address, or NULL if none is free. Addresses are assigned in order. So the address
- * of a deleted service, which a client may have cached, is reused as late as possible. */
+/* Returns a free address, or NULL if none is free. Addresses are assigned in ascending order. So
+ * the address of a deleted service, which a client may have cached, is reused as late as possible.
+ */
 static const char *find_address(struct service_addresses *addresses, struct arena *arena,
                                 const char *key)
 {
@@ -164,8 +165,8 @@ static void assign_address(struct service_addresses *addresses, struct field_err
 struct port_search {
     struct service_addresses *addresses;
     const char *key; /* the store key of the service */
-    /* The node ports that the service requests or was assigned so far, and its health check port
-     * before the change. */
+    /* The node ports and the health check port that the service requests, the node ports that it
+     * was assigned so far, and its health check port before the change. */
     struct service_node_ports given;
     struct service_node_ports had;   /* the node ports that the service had before the change */
     struct service_node_ports taken; /* the node ports of the services in `read` */
@@ -269,8 +270,8 @@ static int64_t shared_node_port(struct port_search *search, const struct json *p
     return json_get_int(map_get(&search->by_number, text), "nodePort", 0);
 }
 
-/* Checks a node port that the service did not have before. A value of 0 means that find_node_port()
- * found none. */
+/* Checks a node port that the service did not have before, and adds it to the index if it is free.
+ * A value of 0 means that find_node_port() found none. */
 static void check_node_port(struct port_search *search, struct field_errors *errors,
                             const struct json *value, const char *field)
 {

@@ -19,10 +19,10 @@ struct service_addresses *service_addresses_new(struct store *store);
 /* NULL-safe; returns NULL. */
 struct service_addresses *service_addresses_free(struct service_addresses *addresses);
 
-/* Sets the cluster address of a service that is new (`old` is NULL) or was an ExternalName, and the
- * node ports of a new or changed service, where the service does not request values itself. A port
- * keeps the node port that it has in `old`. Adds an error to `errors` if a requested value is out
- * of range or belongs to another service, or if no value is free. */
+/* Sets the values that the service needs and does not request itself: the node ports, the health
+ * check port and, if the service is new (`old` is NULL) or was an ExternalName, the cluster
+ * address. A port keeps the node port that it has in `old`. Adds an error to `errors` if a
+ * requested value is out of range or belongs to another service, or if no value is free. */
 void service_addresses_assign(struct service_addresses *addresses, struct field_errors *errors,
                               struct json *service, const struct json *old);
 

@@ -23,7 +23,7 @@ struct training_controller_options {
     const char *shared_address;
     const char *cluster_domain; /* appended to host names in TF_CONFIG; NULL: nothing is appended */
     /* The scheduler that starts all pods of a job together: "volcano", or the name of a scheduler
-     * with scheduler-plugins. NULL: pods start one by one. */
+     * with scheduler-plugins. NULL or "": each pod is scheduled separately. */
     const char *gang_scheduler;
     size_t jobs_max;  /* jobs that are reconciled at the same time; 0 means 32 */
     size_t calls_max; /* API calls in flight per job; 0 means 32 */
@@ -44,11 +44,11 @@ struct training_controller *
 training_controller_new(struct loop *loop, struct http_transport *transport,
                         const struct training_kind *kind,
                         const struct training_controller_options *options);
-/* Frees the controller at once and cancels all calls. */
+/* Frees the controller at once and cancels all calls. NULL-safe; returns NULL. */
 struct training_controller *training_controller_free(struct training_controller *controller);
 
 /* The state of a controller. A controller works after every resource that it needs has been listed
- * once. */
+ * once. It does not wait for PodGroups that the server does not have or forbids to read. */
 struct training_controller_view {
     /* The first resource that has not been listed yet. NULL: the controller works. */
     const struct kube_resource *waits_for;

@@ -26,8 +26,8 @@ void host_ports_share_init(struct host_ports_share *share, struct loop *loop,
  * report any more. */
 void host_ports_share_release(struct host_ports_share *share);
 
-/* Starts to wait until these jobs have been listed. Then it reports that all their ports are in the
- * table. */
+/* Starts to wait until these jobs have been listed. When they have been listed, reports to the
+ * table that it contains all their ports. */
 void host_ports_share_start(struct host_ports_share *share, struct kube_informer *jobs);
 
 /* Must be called when the informer shows a new or changed job, and with `gone` when the job is

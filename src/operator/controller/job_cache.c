@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-/* Limits the records of a job to one event per replica and 1000 events of the job. At the limit all
- * records are dropped, and an event may be reported again. */
+/* Maximum number of records of one job: room for one event per replica and 1000 other events. At
+ * the limit all records are dropped, and an event may be reported again. */
 enum { RECORDED_EVENTS_MAX = TRAINING_REPLICAS_MAX + 1000 };
 /* The shortest and the longest wait between passes while the server does not answer. */
 enum { WAIT_MIN_MS = 50, WAIT_MAX_MS = 5000 };

@@ -33,7 +33,8 @@ void job_watch_stop(struct job_watch *watch);
 
 /* Restarts every watch. Used if the watches do not show the controller's own writes in time. */
 void job_watch_resync(struct job_watch *watch);
-bool job_watch_is_ready(const struct job_watch *watch); /* every resource has been listed once */
+bool job_watch_is_ready(const struct job_watch *watch); /* every resource has been listed once; for
+                                                           PodGroups see gang_watch_is_ready() */
 /* Returns the state of the controller. `queued` is 0, because only the controller knows it. */
 struct training_controller_view job_watch_inspect(const struct job_watch *watch);
 

@@ -1,8 +1,8 @@
 /* Carries out the autoscaler part of a plan, as one stage; see plan_run.h. Autoscalers are not
  * watched. The last written state is kept in the job's entry, so a call is needed only when a job
- * is first seen and when its bounds or metrics change. A rejection is reported once, and the job
- * runs without an autoscaler. Servers before Kubernetes 1.23 have an older version of the object.
- */
+ * is first seen, when its bounds or metrics change, when it ends, and after a call that failed. A
+ * rejection is reported once, and the job continues without an autoscaler. Servers before
+ * Kubernetes 1.23 have an older version of the object. */
 #include "operator/controller/plan_run.h"
 #include "operator/reconcile/autoscaler.h"
 

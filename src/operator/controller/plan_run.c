@@ -12,7 +12,8 @@
 #include "kube/object.h"
 
 /* Ends the pass because the job itself could not be written. The server's reason is reported as an
- * event, because the job would otherwise wait without an explanation. */
+ * event, because the job would otherwise wait without an explanation. If the job is gone or was
+ * changed, nothing is reported. */
 static void plan_run_abort(struct plan_run *run, const struct err *err)
 {
     if (kube_pass_has_answer(err) && err->code != ERR_NOT_FOUND && err->code != ERR_CONFLICT &&

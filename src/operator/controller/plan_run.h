@@ -24,8 +24,8 @@ struct plan_run {
 
     /* Private. */
     bool outdated;        /* the plan is based on an outdated state, so it is not carried out */
-    bool creates_nothing; /* a stage that new pods depend on has failed, so no further object is
-                           created */
+    bool creates_nothing; /* a stage that new pods depend on has failed, or the server rejects a pod
+                             for good, so no further object is created */
     /* The resourceVersion of the job after the annotations were written. NULL: not written. */
     const char *resource_version;
     size_t autoscaler_version; /* index of the autoscaling version that is tried */

@@ -1,6 +1,7 @@
-/* Reads the progress of running jobs for the controller. The reader requests /progress from the
- * chief's pod periodically and writes the result to the job as a short annotation. If a pod does
- * not answer, the interval grows, and nothing is reported. No other code waits for the result. */
+/* Reads the progress of running jobs for the controller. The reader requests /progress periodically
+ * from the pod of the chief (or of worker 0 in a job without a chief) and writes the result to the
+ * job as a short annotation. If a pod does not answer, the interval grows, and nothing is reported.
+ * No other code waits for the result. */
 #ifndef TRAINYARD_OPERATOR_CONTROLLER_PROGRESS_READER_H
 #define TRAINYARD_OPERATOR_CONTROLLER_PROGRESS_READER_H
 

@@ -1,5 +1,5 @@
 /* Builds TF_CONFIG, the environment variable with the addresses of the replicas of a TFJob and with
- * the type and index of the replica that gets it. TRAINING_TFJOB calls it. Pure. */
+ * the type and index of the replica that gets it. Called through the table TRAINING_TFJOB. Pure. */
 #ifndef TRAINYARD_OPERATOR_KIND_TF_CONFIG_ENV_H
 #define TRAINYARD_OPERATOR_KIND_TF_CONFIG_ENV_H
 

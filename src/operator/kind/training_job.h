@@ -35,7 +35,7 @@ struct training_replica_spec {
     enum training_restart_policy restart_policy;
     int port;          /* the port that peers connect to */
     bool host_network; /* each replica uses a port of its node instead of `port` */
-    int *ports;        /* ports by index; 0: not assigned yet; set by training_host_ports_read() */
+    int *ports;        /* ports by index; 0: not assigned yet; NULL if host_network is false */
     const struct json *template; /* PodTemplateSpec; NULL if missing */
 };
 
@@ -118,7 +118,7 @@ bool training_clean_policy_parse(const char *text, enum training_clean_policy *r
 bool training_job_has_chief(const struct training_job *job); /* a Chief or a Master */
 int training_job_total_replicas(const struct training_job *job);
 
-/* Returns the container of the pod spec that trains, or NULL. */
+/* Returns the container that trains (kind->container) from the pod spec, or NULL. */
 struct json *training_job_container(const struct training_kind *kind, const struct json *pod_spec);
 
 /* Returns the port that peers of this replica connect to. */

@@ -11,7 +11,8 @@
 
 struct training_job;
 
-/* The types of replicas, in the order in which replicas are handled and listed. */
+/* The types of replicas, in the order in which the reconcile handles them and the status lists
+ * them. */
 enum training_replica_type {
     TRAINING_CHIEF,
     TRAINING_MASTER,
@@ -25,7 +26,8 @@ enum training_restart_policy {
     TRAINING_RESTART_NEVER,
     TRAINING_RESTART_ALWAYS,
     TRAINING_RESTART_ON_FAILURE,
-    /* The replica is restarted after an exit code of 128 or more, and fails after 1 to 127. */
+    /* A replica whose container ends with an exit code of 128 or more is restarted, and one with 1
+     * to 127 fails. A pod that was deleted or lost is replaced. */
     TRAINING_RESTART_EXIT_CODE,
 };
 
@@ -35,7 +37,8 @@ struct training_messages {
     const char *created, *running, *restarting, *suspended, *resumed, *succeeded;
     const char *failed;  /* replicas failed and are not restarted */
     const char *failing; /* like `failed`, if the exit code decided (policy ExitCode) */
-    /* Used instead of `running` and `succeeded` for a job without a chief; NULL: not used. */
+    /* Used instead of `running` and `succeeded` for a job without a Chief or Master; NULL: not
+     * used. */
     const char *workers_running, *workers_succeeded;
 };
 
@@ -48,8 +51,8 @@ enum { TRAINING_ADVICE_MAX = 4 }; /* per job */
 
 struct training_kind {
     const struct kube_resource *resource;
-    /* How the API serves the kind. Messages and the prefix of reasons use row->id.kind, and logs
-     * use row->singular. */
+    /* How the API serves the kind. row->id.kind is the prefix of reasons, and row->singular the
+     * subject of log lines. */
     const struct kube_kind *row;
     const char *framework;       /* "tensorflow": used in metrics */
     const char *controller_name; /* the value of the operator label and the component of events */
@@ -62,9 +65,10 @@ struct training_kind {
     unsigned roles; /* the supported replica types, as bits 1 << type */
     struct training_messages messages;
 
-    /* Reads the fields that only this kind has, after all others have been read. */
+    /* Reads the fields that only this kind has, after all others have been read. May change the
+     * others, for example the number of workers within the bounds of elasticPolicy. */
     void (*read)(const struct json *spec, struct training_job *job);
-    /* Validates the fields that only this kind has, after all others were found valid. Returns 0 or
+    /* Checks the rules that only this kind has, after the common rules. Returns 0 or
      * -ERR_INVALID. */
     int (*validate)(const struct json *object, struct err *err);
     /* Finds settings of the spec that are valid, but deprecated, or that have another effect than

@@ -1,4 +1,4 @@
-/* Plans the adoption and release of objects of a job. Like every controller of Kubernetes, the
+/* Plans the adoption and release of objects of a job. Like ReplicaSets and Jobs, the
  * operator adopts objects that have the job's labels but no controller, for example after a job was
  * deleted with --cascade=orphan and created again. The operator releases pods that the job controls
  * but that lost the job's labels, for example when a user takes a pod out to debug it. Both are
@@ -12,7 +12,8 @@
 #include "base/str.h"
 #include "kube/object.h"
 
-/* Returns a patch of one owner reference. It fails if another object has the name by now. */
+/* Returns a patch that adds or removes one owner reference. The server refuses the patch if another
+ * object has the name by now. */
 static struct json *patch_new(struct training_pass *pass, const struct json *object,
                               struct json *reference)
 {
@@ -80,11 +81,11 @@ static size_t count_orphans(const struct training_pass *pass, bool ended)
     return count;
 }
 
-/* Adopts pods if at least one of them lives. Ended pods then belong to the same job: they are its
- * finished replicas. If all pods have ended, they count as pods of an earlier job and are left
- * alone, because the success of that job does not count for this one. Ended pods are adopted in an
- * earlier pass than live pods. Otherwise, after an interrupted adoption, the rest could be ended
- * pods only, which would be taken for pods of an earlier job. */
+/* Adopts the orphaned pods if at least one of them lives. The ended ones then belong to the same
+ * job: they are its finished replicas. If all orphaned pods have ended, they count as pods of an
+ * earlier job and are left alone, because the success of that job does not count for this one.
+ * Ended pods are adopted in an earlier reconcile than live pods. Otherwise, after an interrupted
+ * adoption, the rest could be ended pods only, which would be taken for pods of an earlier job. */
 static void adopt_pods(struct training_pass *pass)
 {
     bool ended = count_orphans(pass, true) > 0;

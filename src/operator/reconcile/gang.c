@@ -28,9 +28,9 @@ struct members {
     int total;
 };
 
-/* Returns whether the replica has a pod or gets one now. A finished replica does not count, and
- * neither does a failed replica that is not restarted. A replica in backoff does not count, because
- * it gets its pod later, and other replicas must not wait for it. */
+/* Returns whether the replica has a pod or gets one now. A finished replica counts only while its
+ * pod exists. A failed replica that is not restarted does not count. A replica in backoff does not
+ * count, because it gets its pod later, and other replicas must not wait for it. */
 static bool counts_as_member(const struct training_job *job, const struct training_replica *replica,
                              int64_t now_ms)
 {

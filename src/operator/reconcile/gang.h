@@ -28,8 +28,8 @@ void training_gang_init(struct training_gang *gang, const char *scheduler);
 
 /* Returns how many pods must exist before any pod starts. This is minAvailable or, if that is not
  * set, the number of replicas that the job needs to start. If some replicas do not count, because
- * they have finished, have failed for good or are in backoff, minAvailable is limited to the number
- * of the other replicas. The result is at least 1. */
+ * they have finished and their pods are gone, have failed for good or are in backoff, minAvailable
+ * is limited to the number of the other replicas. The result is at least 1. */
 int training_gang_min_member(const struct training_job *job,
                              const struct training_replicas *replicas, int64_t now_ms);
 

@@ -33,7 +33,7 @@ void training_amounts_add(struct arena *arena, struct training_amounts *sum,
         kube_quantity_add(amount_of(arena, sum, more->items[i].name), &more->items[i].quantity);
 }
 
-/* Sets each amount of `most` to the larger one of both. */
+/* Raises each amount of `most` to the amount of the same name in `other`, if that is larger. */
 static void raise_to(struct arena *arena, struct training_amounts *most,
                      const struct training_amounts *other)
 {

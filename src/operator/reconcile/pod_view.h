@@ -13,9 +13,9 @@ enum training_pod_phase {
     TRAINING_POD_FAILED,
 };
 
-/* TRAINING_EXIT_CODE_NONE means that no container has an exit code. It is greater than
- * TRAINING_EXIT_CODE_RETRYABLE, so with the policy ExitCode a failed pod without an exit code
- * is restarted. */
+/* TRAINING_EXIT_CODE_NONE means that the container that trains has no exit code and no init
+ * container has failed. It is greater than TRAINING_EXIT_CODE_RETRYABLE, so with the policy
+ * ExitCode a failed pod without an exit code is restarted. */
 enum { TRAINING_EXIT_CODE_NONE = 0xbeef, TRAINING_EXIT_CODE_RETRYABLE = 128 };
 
 struct training_pod {

@@ -81,7 +81,7 @@ static void record_finished(struct training_pass *pass)
     }
 }
 
-/* If the deletion of a pod is overdue, its node is gone, so no kubelet will end the pod. */
+/* If the deletion of a pod is overdue, its node counts as dead, and no kubelet will end the pod. */
 void training_pass_delete_overdue(struct training_pass *pass)
 {
     for (size_t i = 0; i < pass->observed->pod_count; i++) {
@@ -246,7 +246,8 @@ static void set_running(struct training_pass *pass)
                            pass->now_ms);
 }
 
-/* Sets the condition Restarting, unless the job has no replicas. Returns its message. */
+/* Sets the condition Restarting, unless training_pass_has_no_replicas() is true. Returns the
+ * message of the condition in both cases. */
 static const char *note_restarting(struct training_pass *pass, enum training_replica_type type)
 {
     const char *message =

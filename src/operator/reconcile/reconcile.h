@@ -29,7 +29,7 @@ struct training_observed {
     size_t gone_count;
     const struct json *const *services;
     size_t service_count;
-    const struct training_gang *gang; /* NULL: pods are scheduled one by one */
+    const struct training_gang *gang; /* NULL: each pod is scheduled separately */
     /* The PodGroup with the job's name, even if another object controls it, or NULL. */
     const struct json *pod_group;
     int64_t now_ms;             /* wall time */

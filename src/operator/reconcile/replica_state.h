@@ -88,7 +88,8 @@ void training_replicas_observe(struct training_replicas *replicas, const struct 
  * that the operator counted the restart of this pod, or deleted it. */
 bool training_replica_is_handled(const struct training_replica *replica);
 
-/* Counts the replicas of a type for the status. Lost replicas count as failed. */
+/* Counts the replicas of a type for the status. Lost replicas count as failed, and so do leaving
+ * replicas whose pod has failed. */
 struct training_replica_counts training_replicas_count(const struct training_replicas *replicas,
                                                        enum training_replica_type type);
 

@@ -1,5 +1,6 @@
 /* Tells the user where the report of a run is: converts the path that the program names in its
- * container to a path on a volume. The reconcile calls it when the chief has succeeded. Pure. */
+ * container to a path on a volume. The reconcile calls it for the pod that reports the progress, when
+ * that pod has succeeded. Pure. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_REPORT_LOCATION_H
 #define TRAINYARD_OPERATOR_RECONCILE_REPORT_LOCATION_H
 
@@ -15,12 +16,14 @@ struct training_claims {
     void *context;
 };
 
-/* Returns the location of the file `path` of a container, in `arena`. If `claims` is given, the
- * nodes are this machine, and the location is a path such as "/srv/models/face/report.html". If
- * `claims` is NULL, the location of a host path is "/srv/models/face/report.html on node a". The
- * location in a claim is "face/report.html in claim models" if `claims` is NULL or the claim's data
- * is not on this machine. Returns NULL if the path is invalid or is not on a volume that outlives
- * the pod. `spec` is the pod spec of the job's template, because the operator's copy of `pod` has
+/* Returns the location of the file `path` of a container, in `arena`. `claims` is NULL if the nodes
+ * are not this machine.
+ *
+ *   in a host path: "/srv/models/face/report.html", or without `claims` "… on node a"
+ *   in a claim: such a path if `claims` finds the data, else "face/report.html in claim models"
+ *
+ * Returns NULL if the path is invalid or not on a volume of these two types, or if its mount has a
+ * subPathExpr. `spec` is the pod spec of the job's template, because the operator's copy of `pod` has
  * no volumes. */
 const char *training_report_location(struct arena *arena, const struct training_claims *claims,
                                      const struct json *pod, const struct json *spec,

@@ -33,8 +33,8 @@ static int check_images(const char *name, const uint8_t *images, size_t size, st
                         struct err *err)
 {
     if (size < HEADER_IMAGES || big_endian(images) != MAGIC_IMAGES)
-        return err_set(err, ERR_BAD_REQUEST, "images of '%s' are not an IDX file of pictures",
-                       name);
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the file of images '%s-…' is not an IDX file of pictures", name);
     uint32_t count = big_endian(images + 4), height = big_endian(images + 8),
              width = big_endian(images + 12);
     if (count < 1 || count > IDX_PICTURES_MAX || height < 1 || height > IDX_SIDE_MAX || width < 1 ||
@@ -42,7 +42,7 @@ static int check_images(const char *name, const uint8_t *images, size_t size, st
         return err_set(err, ERR_INVALID,
                        "images of '%s': the header says %u pictures of %u×%u; expected 1 to %d "
                        "pictures of at most %d×%d",
-                       name, count, height, width, IDX_PICTURES_MAX, IDX_SIDE_MAX, IDX_SIDE_MAX);
+                       name, count, width, height, IDX_PICTURES_MAX, IDX_SIDE_MAX, IDX_SIDE_MAX);
     size_t want = (size_t)count * height * width, have = size - HEADER_IMAGES;
     if (want != have)
         return err_set(err, ERR_BAD_REQUEST,
@@ -58,7 +58,8 @@ static int check_labels(const char *name, const uint8_t *labels, size_t size, si
                         struct err *err)
 {
     if (size < HEADER_LABELS || big_endian(labels) != MAGIC_LABELS)
-        return err_set(err, ERR_BAD_REQUEST, "labels of '%s' are not an IDX file of labels", name);
+        return err_set(err, ERR_BAD_REQUEST,
+                       "the file of labels '%s-…' is not an IDX file of labels", name);
     if (big_endian(labels + 4) != count)
         return err_set(err, ERR_INVALID, "'%s' has %zu pictures, but %u labels", name, count,
                        big_endian(labels + 4));
@@ -215,8 +216,8 @@ struct idx *idx_free(struct idx *idx)
     return NULL;
 }
 
-/* Reads line `label`, counted from 0, of DIR/LABELS. Returns whether there is such a line with a
- * text. */
+/* Reads line `label`, counted from 0, of DIR/LABELS. Returns whether the line exists and is not
+ * empty. */
 static bool name_in_file(const char *directory, int label, char *text, size_t size)
 {
     char path[PATH_SIZE];

@@ -76,8 +76,8 @@ static inline void stage_group(const struct conv_walk *walk, const uint16_t *con
             }
 }
 
-/* Adds the transposed sums[16][16] to to[16][16]. Their rows are sums_row and `row` floats
- * apart. */
+/* Computes to[j][i] += sums[i][j] for 16 × 16 floats. The rows of `sums` are sums_row floats apart,
+ * and the rows of `to` are `row` floats apart. */
 ALWAYS_INLINE void bf16_pack_add_transposed(const float *sums, size_t sums_row, float *to,
                                             size_t row)
 {

@@ -1,8 +1,8 @@
 /* Implements the matrix products and loads OpenBLAS at run time; see blas.h. If the program were
  * linked with OpenBLAS, the library would start one thread per core before main() runs. With
- * limited memory some of these threads cannot be created, and the process would wait for them when
- * it exits. Only the environment variable OPENBLAS_NUM_THREADS prevents this, and only if it is set
- * before the library is loaded. */
+ * limited memory some of these threads cannot be created, and the process would hang at its exit,
+ * because OpenBLAS waits for all of them. The environment variable OPENBLAS_NUM_THREADS prevents
+ * this only if it is set before the library is loaded. */
 #include "train/kernels/blas.h"
 
 #include <cblas.h>
@@ -14,7 +14,7 @@
 
 #define LIBRARY "libopenblas.so.0"
 
-/* The library that this program loads at run time; tools/image also puts it into an image. */
+/* Names the library in a section of the program, so that tools/image copies it into an image. */
 static const char loaded_later[] __attribute__((used, section(".trainyard.loads"))) = LIBRARY;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -1,9 +1,9 @@
 /* Convolution in bf16: factors are rounded to 16 bits while they are packed, and products are
  * summed in float32. The order of the pixels is the same as in conv_direct.c (conv_walk.h). The
  * runs that 32 pixels read are first staged: copied next to each other, as the instructions need
- * them (bf16_block.h). Built for AMX, AVX512-BF16 and BFMMLA. choose.c selects one of them. The
- * numbers of input and output channels must be multiples of 16. conv_rounded.c computes other
- * shapes. */
+ * them (bf16_block.h). Built once per instruction set: AMX, AVX512-BF16 and BFMMLA. choose.c
+ * selects one at run time. The numbers of input and output channels must be multiples of 16.
+ * conv_rounded.c computes other shapes. */
 #include "train/kernels/conv_bf16.h"
 
 /* A staged row is one chunk longer than necessary, because rows at distances of a power of two
@@ -120,8 +120,8 @@ static void stage_runs(const struct conv_walk *walk, const uint16_t *from, uint1
     }
 }
 
-/* Multiplies the staged rows with all columns. Stores the result of row number m at target +
- * to[m]. */
+/* Multiplies the staged rows with all columns. Stores the result of row number m at target + to[m],
+ * or adds it if `accumulate` is set. */
 static void product_rows(const struct conv_product *p, const size_t *to, size_t rows)
 {
     size_t depth = conv_walk_depth(p->walk), row = stage_row(depth);

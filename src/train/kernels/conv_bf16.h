@@ -15,7 +15,7 @@ size_t SIMD(bf16_weights_scratch)(const struct conv_shape *s);
 void SIMD(bf16_backward_weights)(const struct conv_shape *s, const float *in, const float *d_out,
                                  float *d_weights, float *scratch);
 
-/* Returns the number of chunks, rounded up. */
+/* Returns the number of chunks that contain `depth` values. */
 static inline size_t chunks_of(size_t depth)
 {
     return (depth + CHUNK - 1) / CHUNK;

@@ -4,8 +4,8 @@
  * sums of a tile of pixels × channels stay in registers. The gradient of the input is the same
  * product with transposed weights. It is computed separately for each phase of the stride
  * (conv_walk.h), because all pixels of a phase use the same taps. The gradient of the weights keeps
- * the sums of a tile of taps × channels in registers over all pixels. conv_tile.h and
- * conv_tile_neon.h have both inner loops.
+ * the sums of a tile of taps × channels in registers over all pixels of several pictures.
+ * conv_tile.h and conv_tile_neon.h have both inner loops.
  *
  * Built once per instruction set, and called through the table of channels.c. The number of output
  * channels must be a multiple of the vector length. If the number of input channels is not,

@@ -1,8 +1,8 @@
 /* bf16 convolution for every machine and every shape. The factors are rounded to bf16 but stored as
  * float32, and the float32 kernels multiply them. A product of two bf16 values is exact in float32,
  * so the result differs from that of the bf16 instructions only in the rounding of the sums, and in
- * denormal numbers, which the instructions treat as 0. This is not faster than float32. It exists
- * so that --precision bf16 works on every machine. */
+ * denormal numbers, which the instructions treat as 0. The emulation is not faster than float32. It
+ * exists so that --precision bf16 works on every machine. */
 #include "train/kernels/kernels.h"
 
 #include <string.h>

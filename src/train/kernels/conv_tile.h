@@ -1,7 +1,7 @@
 /* The two inner loops of conv_direct.c for any vector width. conv_tile_product() computes the sums
- * of a tile of pixels × channels, and conv_tile_weights() those of a tile of taps × channels.
- * conv_tile_neon.h has the same functions for NEON, which can multiply a vector by one element of
- * another vector. */
+ * of a tile of pixels × channels, and conv_tile_weights() computes the sums of a tile of taps ×
+ * channels. conv_tile_neon.h has the same functions for NEON, which can multiply a vector by one
+ * element of another vector. */
 #ifndef TRAINYARD_TRAIN_KERNELS_CONV_TILE_H
 #define TRAINYARD_TRAIN_KERNELS_CONV_TILE_H
 
@@ -57,7 +57,8 @@ ALWAYS_INLINE void conv_tile_product(int vectors, const float *const *from, floa
         }
 }
 
-/* Adds to `taps` rows of d_weights. d_out and d_weights point to the first column of the panel. */
+/* Adds the gradient of `taps` taps to as many rows of d_weights. d_out and d_weights point to the
+ * first column of the panel. */
 ALWAYS_INLINE void conv_tile_weights(int taps, int vectors, const struct conv_walk *walk,
                                      const float *from, const float *d_out, float *d_weights)
 {

@@ -82,8 +82,8 @@ ALWAYS_INLINE void conv_tile_product(int vectors, const float *const *from, floa
             high[m + lane] = vfmaq_laneq_f32(high[m + lane], second, values, lane);                \
     } while (0)
 
-/* Adds to `taps` rows of d_weights. d_out and d_weights point to the first column of the panel.
- * `taps` is a multiple of 4, or 1. */
+/* Adds the gradient of `taps` taps to as many rows of d_weights. d_out and d_weights point to the
+ * first column of the panel. `taps` is a multiple of 4, or 1. */
 ALWAYS_INLINE void conv_tile_weights(int taps, int vectors, const struct conv_walk *walk,
                                      const float *from, const float *d_out, float *d_weights)
 {

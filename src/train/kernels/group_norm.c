@@ -1,6 +1,7 @@
 /* Group norm, computed from the sums of each channel. Each sample is normalised by itself, so
  * workers that share a batch exchange nothing, and a batch may be computed in parts. A ReLU that
- * follows the norm is computed in the same pass. The group norm layer calls these functions. */
+ * follows the norm is computed in the same loop over the values. The group norm layer calls these
+ * functions. */
 #include "train/kernels/kernels.h"
 
 #include <math.h>

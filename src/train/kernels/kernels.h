@@ -14,9 +14,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The precision of the products in convolutions and dense layers. With PRECISION_BF16 both factors
- * of a product are rounded to bf16, and the sums of products are float32. Parameters, activations
- * and gradients are always float32 in memory. */
+/* The precision of the products in convolutions, except depthwise convolutions, and in dense
+ * layers. With PRECISION_BF16 both factors of a product are rounded to bf16, and the sums of
+ * products are float32. Parameters, activations and gradients are always float32 in memory. */
 enum precision { PRECISION_FP32, PRECISION_BF16 };
 
 const char *kernels_precision_name(enum precision precision); /* "fp32", "bf16" */
@@ -57,8 +57,8 @@ static inline size_t conv_out_count(const struct conv_shape *s)
 }
 
 /* One implementation of convolution. `packed` has the weights in the order that the implementation
- * needs. pack() is called once per step, not once per pass. `scratch` has scratch_count() floats of
- * memory, which a function need not preserve for the next call. */
+ * needs. pack() is called when the weights have changed, not before each pass. `scratch` has
+ * scratch_count() floats of memory, which a function need not preserve for the next call. */
 struct conv_kernels {
     const char *name;
     bool (*fits)(const struct conv_shape *s);            /* whether it can compute this shape */
@@ -154,8 +154,9 @@ struct kernels {
 const struct kernels *kernels_at(size_t position);
 const struct kernels *kernels_best(void);
 
-/* Like kernels_at(), but returns an implementation of convolution in bf16. One of them is
- * `rounded`, which fits every shape. */
+/* Returns implementation number `position` of the convolutions in bf16 that this build has and this
+ * machine can run, fastest first. Returns NULL after the last one. One of them is `rounded`, which
+ * runs on every machine and fits every shape. */
 const struct conv_kernels *kernels_conv_bf16_at(size_t position);
 
 /* Returns the fastest implementation for this shape and precision. In float32 this is `direct` of

@@ -1,5 +1,5 @@
 /* Pooling and L2 normalisation. These are plain loops, because they take little time. Only the
- * gradient of a maximum uses vector code. The layers call these functions. */
+ * gradient of a maximum uses vector code. The layers call these functions, except the reference. */
 #include "train/kernels/kernels.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
-/* The batch norm layer, optionally with a ReLU in the same pass. In training, mean and variance are
- * computed over the whole batch of all workers, so that N workers compute the same result as one
- * worker. Otherwise the layer uses the running mean and variance, which are parameters that are not
- * trained. */
+/* The batch norm layer, optionally with a ReLU in the same loop over the values. In training, mean
+ * and variance are computed over the whole batch of all workers, so that N workers compute the same
+ * result as one worker. Otherwise the layer uses the running mean and variance, which are
+ * parameters that are not trained. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>

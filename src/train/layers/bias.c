@@ -1,5 +1,5 @@
-/* Adds one bias per channel, optionally with a ReLU in the same pass. Used after a convolution
- * without a norm. */
+/* Adds one bias per channel, optionally followed by a ReLU, in one loop over the values. Used after
+ * a convolution that no normalization layer follows. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* A layer that converts bags of ids (words of a text, films of a user) to vectors. It precedes a
- * network, because a network takes only vectors. The caller passes the output of
+ * network, because a network takes only floats. The caller passes the output of
  * embedding_bag_forward() to network_forward(), and the d_input of network_backward_to_input() to
  * embedding_bag_compute_gradient(). The table is not one of the network's parameters, because all
  * of those are summed at every step, and a step changes only a few rows of the table.

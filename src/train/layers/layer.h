@@ -1,7 +1,7 @@
 /* A layer as a table of operations. The network calls these operations to get the shapes,
- * parameters and memory sizes of each layer, and to run its forward and backward pass. A layer has
- * no memory for a pass, so that several threads can compute parts of a batch with one network at
- * the same time. */
+ * parameters and memory sizes of each layer, and to run the forward and backward pass of the layer.
+ * A layer has no memory for a pass, so that several threads can compute parts of a batch with one
+ * network at the same time. */
 #ifndef TRAINYARD_TRAIN_LAYERS_LAYER_H
 #define TRAINYARD_TRAIN_LAYERS_LAYER_H
 
@@ -16,8 +16,9 @@ struct layer {
     char name[LAYER_NAME_MAX];   /* prefix of the names of its parameters */
     int input[LAYER_INPUTS_MAX]; /* numbers of the tensors that it reads, as in network.h */
     struct shape in, out;        /* shapes of one sample; two inputs have the same shape */
-    /* indices in params->entries: weights and bias, or scale, shift, running mean and running
-     * variance */
+    /* indices in params->entries: a convolution has weights; a dense layer has weights and bias; a
+     * bias layer has a bias; a group norm has scale and shift; a batch norm has scale, shift,
+     * running mean and running variance */
     size_t parameter[4];
     enum precision precision;
     /* chosen by infer() of the kinds "conv" and "dense"; NULL in all other layers */
@@ -63,11 +64,13 @@ struct layer_pass {
     const float *packed;           /* output of pack() for the current values */
     float *saved;                  /* written by the forward pass for the backward pass */
     float *scratch;                /* valid only during the call */
-    const struct layer_draw *draw; /* NULL: not training, so nothing is random */
-    /* false: backward() need not compute d_in, because in[0] is the input of the network */
+    /* NULL: network_tape_draw() was not called, so nothing is random */
+    const struct layer_draw *draw;
+    /* false: backward() must not set d_in[0], which is NULL, because in[0] is the input of the
+     * network and the caller does not need its gradient */
     bool need_input_gradient;
-    /* Merged sums over the whole batch, of the forward pass and of the backward pass. NULL: not
-     * training, or the layer has no `sums`. */
+    /* Merged sums over the whole batch, of the forward pass and of the backward pass. NULL: `draw`
+     * is NULL, or the layer has no `sums`. */
     const float *total, *total_back;
 };
 
@@ -93,7 +96,7 @@ struct layer_ops {
     const char *kind; /* "conv" */
     int inputs;
     /* whether the layer may read the input of the network; then backward() must check
-     * need_input_gradient, because d_in[0] may be NULL */
+     * need_input_gradient */
     bool may_read_network_input;
     /* sets layer->out from layer->in; returns 0, or a negative code if the layer cannot have this
      * input */

@@ -1,5 +1,5 @@
-/* The layers of group norm (optionally with a ReLU in the same pass) and L2 normalisation. Each
- * sample is normalised by itself, so workers need not exchange statistics. */
+/* The layers of group norm (optionally with a ReLU in the same loop over the values) and L2
+ * normalisation. Each sample is normalised by itself, so workers need not exchange statistics. */
 #include "train/layers/layer.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* The layers ReLU, addition, and addition with ReLU in one pass, which ends a residual block. */
+/* The layers ReLU, addition, and addition with ReLU in one loop over the values. The last of these
+ * ends a residual block. */
 #include "train/layers/layer.h"
 
 static int same_infer(struct layer *layer, struct err *err)

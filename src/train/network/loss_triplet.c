@@ -1,6 +1,6 @@
-/* Implements the triplet loss; see loss_triplet.h. Every worker computes it for the whole batch, so
- * it must take little of the time of a step. Sums have a fixed order for any vector width, so that
- * every worker computes the same bits. */
+/* Implements the triplet loss; see loss_triplet.h. Every worker computes this loss for the whole
+ * batch, so the computation must take little of the time of a step. Sums have a fixed order for any
+ * vector width, so that every worker computes the same bits. */
 #include "train/network/loss_triplet.h"
 
 #include "base/cleanup.h"

@@ -21,7 +21,7 @@ enum triplet_mining {
 
 struct triplet_config {
     enum triplet_mining mining;
-    /* semi-hard: a squared distance, at most 4; batch-hard: a distance, at most 2 */
+    /* semi-hard: a difference of squared distances; batch-hard: a difference of distances */
     float margin;
 };
 
@@ -34,7 +34,7 @@ struct triplet_result {
 /* largest `n` that callers may pass, because the memory grows with its square */
 enum { TRIPLET_BATCH_MAX = 4096 };
 
-/* Takes embeddings[n][dim] and labels[n], which are equal for pictures of one person. Sets
+/* Takes embeddings[n][dim] and labels[n]. Pictures of one person have the same label. Sets
  * d_embeddings to the gradient of the mean loss. A batch without two pictures of one person, or
  * without two persons, has no triplets, loss 0 and gradient 0. */
 struct triplet_result loss_triplet(const struct triplet_config *config, const float *embeddings,

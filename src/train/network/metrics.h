@@ -1,7 +1,7 @@
 /* Measures the quality of a model. For embeddings, pairs of pictures of one person should be nearer
  * than pairs of two persons. For scores, positive samples should have higher scores. The results
- * are exact, including ties. Called at the end of training, by `trainer predict` and by the
- * recommender's evaluation. */
+ * are exact, including ties. Called by the evaluations of the face model and of the recommender, by
+ * `trainer predict`, and for the thresholds of a gallery (models/face/threshold.h). */
 #ifndef TRAINYARD_TRAIN_NETWORK_METRICS_H
 #define TRAINYARD_TRAIN_NETWORK_METRICS_H
 

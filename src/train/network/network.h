@@ -1,8 +1,9 @@
 /* A network: a list of layers in the order in which they run. A layer reads one or two tensors,
  * which are outputs of earlier layers or the input of the network; a residual block ends with a
- * layer that reads two. A model (src/models/) builds the network once, with its own parameters.
- * After that the network is read-only except for the packed weights, which network_pack() updates
- * after every change of the parameters. Training (train/team/) and prediction run its passes.
+ * layer that reads two. A model (src/models/) builds the network once, with its own struct params.
+ * After that the network is read-only except for the packed weights, which the caller must update
+ * with network_pack() after every change of the parameters. The team (train/team/), the recommender
+ * and the predictions of all models run the passes of a network.
  *
  * A batch is computed in parts that fit in the cache. Each part has a tape, which keeps the
  * activations until the backward pass. A workspace has memory for one pass: the gradients of
@@ -30,9 +31,10 @@ DEFINE_CLEANUP(network)
 void network_set_precision(struct network *network, enum precision precision);
 
 /* Each of these functions adds a layer and returns the number of its output tensor. Later calls
- * take this number, or NETWORK_INPUT, as `input` or `other`. Names must be unique. A convolution
- * pads its input with (kernel − 1) / 2 pixels of zeros on every side. After an error these
- * functions add nothing and return NETWORK_INPUT; network_finish() reports the first error. */
+ * take this number, or NETWORK_INPUT, as `input` or `other`. Names must be unique. A convolution,
+ * also a depthwise one, pads its input with (kernel − 1) / 2 pixels of zeros on every side. After
+ * an error these functions add nothing and return NETWORK_INPUT; network_finish() reports the first
+ * error. */
 int network_conv(struct network *network, const char *name, int input, int channels, int kernel,
                  int stride);
 int network_depthwise(struct network *network, const char *name, int input, int kernel, int stride);
@@ -81,15 +83,16 @@ struct network_workspace *network_workspace_new(const struct network *network, i
 struct network_workspace *network_workspace_free(struct network_workspace *workspace);
 DEFINE_CLEANUP(network_workspace)
 
-/* Makes all later passes with this tape training passes, whose random numbers depend on `draw`.
- * Must be called before each forward pass of the training. A tape for which it was never called
- * runs evaluation passes: no dropout, and batch norm uses its running statistics. */
+/* Makes all later passes with this tape training passes, whose random numbers depend on `draw`. The
+ * training of a network with dropout or batch norm must call it before each forward pass. A tape
+ * for which it was never called runs evaluation passes: dropout drops nothing, and batch norm uses
+ * its running statistics. */
 void network_tape_draw(struct network_tape *tape, const struct layer_draw *draw);
 
 /* Runs the forward pass of n samples. If a backward pass with the same tape follows, `input` must
- * stay valid until its end. Returns the output. The tape owns it, and the next forward pass with
- * this tape overwrites it. If n is above the capacity of the tape or the workspace, aborts the
- * process. */
+ * stay valid until the end of that pass. Returns the output. The tape owns it, and the next forward
+ * pass with this tape overwrites it. If n is above the capacity of the tape or the workspace,
+ * aborts the process. */
 const float *network_forward(const struct network *network, struct network_tape *tape,
                              struct network_workspace *workspace, const float *input, int n);
 
@@ -98,7 +101,8 @@ const float *network_forward(const struct network *network, struct network_tape 
 void network_backward(const struct network *network, struct network_tape *tape,
                       struct network_workspace *workspace, const float *d_output, float *gradients);
 /* Like network_backward(), but also sets d_input, the gradient with respect to the input, for all
- * samples in the tape. Used if the input is the output of an embedding layer. */
+ * samples in the tape. Used by models whose input is trained, too, such as rows of an embedding
+ * table. */
 void network_backward_to_input(const struct network *network, struct network_tape *tape,
                                struct network_workspace *workspace, const float *d_output,
                                float *gradients, float *d_input);
@@ -107,7 +111,7 @@ void network_backward_to_input(const struct network *network, struct network_tap
  *
  * A wide layer (batch norm) needs sums over the whole batch. All parts run up to the wide layer.
  * Then the sums of each part are computed and merged, and all parts continue. network_forward() and
- * network_backward() do the same for a batch of one part. */
+ * network_backward() do the same for a batch of one part in a training pass. */
 
 /* Returns the first wide layer from `layer` on, or the number of layers if there is none. */
 int network_next_wide(const struct network *network, int layer);
@@ -119,9 +123,9 @@ size_t network_sum_count(const struct network *network, int layer);
 size_t network_total_count(const struct network *network);
 /* Makes passes with this tape read the merged sums from `totals`, which must outlive the tape. */
 void network_tape_use_totals(struct network_tape *tape, float *totals);
-/* Merges the sums of a wide layer into its place in `totals`. `sums` has network_sum_count() floats
- * for each of `parts` parts, in the order of the batch. `back`: they are sums of the backward
- * pass. */
+/* Merges the sums of a wide layer into the floats of this layer in `totals`. `sums` has
+ * network_sum_count() floats for each of `parts` parts, in the order of the batch. `back`: they are
+ * sums of the backward pass. */
 void network_merge(const struct network *network, int layer, bool back, const float *sums,
                    size_t parts, float *totals);
 /* Called after a successful step. Updates the running statistics of all wide layers, which are

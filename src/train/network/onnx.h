@@ -22,8 +22,8 @@ struct onnx *onnx_new(const char *name);
 struct onnx *onnx_free(struct onnx *onnx); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(onnx)
 
-/* These functions declare an input and an output of the graph, a tensor of floats with `count`
- * dimensions. */
+/* Each of these functions declares an input or an output of the graph: a tensor of floats with
+ * `count` dimensions. */
 void onnx_input(struct onnx *onnx, const char *name, const int64_t *dims, size_t count);
 void onnx_output(struct onnx *onnx, const char *name, const int64_t *dims, size_t count);
 
@@ -38,7 +38,8 @@ void onnx_ints(struct onnx *onnx, const char *name, const int64_t *values, size_
 void onnx_attribute_int(struct onnx *onnx, const char *name, int64_t value);
 void onnx_attribute_ints(struct onnx *onnx, const char *name, const int64_t *values, size_t count);
 void onnx_attribute_float(struct onnx *onnx, const char *name, float value);
-/* Adds a node with one output, whose name is also the name of the node. `inputs` ends with NULL. */
+/* Adds a node with one output. `output` is the name of the output and of the node. `inputs` ends
+ * with NULL. */
 void onnx_node(struct onnx *onnx, const char *op, const char *output, const char *const *inputs);
 
 /* Adds a key and a text to the metadata of the model. */

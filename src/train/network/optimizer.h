@@ -1,7 +1,7 @@
 /* Optimizers: SGD with momentum, Adagrad, and Adam with decoupled weight decay. The state of an
  * optimizer consists of slots. Each slot has one float per float of the value arena (params.h), so
- * a checkpoint can write the slots unchanged. In synchronous training every worker runs the same
- * step on the same summed gradient. */
+ * a checkpoint can store the slots like the values. In synchronous training every worker runs the
+ * same step on the same summed gradient. */
 #ifndef TRAINYARD_TRAIN_NETWORK_OPTIMIZER_H
 #define TRAINYARD_TRAIN_NETWORK_OPTIMIZER_H
 

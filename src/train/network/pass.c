@@ -125,7 +125,7 @@ size_t network_total_count(const struct network *network)
     return network->totals;
 }
 
-/* Returns the place of a wide layer in the merged sums of a pass. */
+/* Returns the merged sums of a wide layer in `totals`, of the forward or of the backward pass. */
 static float *total_of(const struct network *network, float *totals, int layer, bool back)
 {
     return totals + network->total_offset[layer] +
@@ -234,7 +234,7 @@ const float *network_forward(const struct network *network, struct network_tape 
     return network_output(network, tape);
 }
 
-/* Returns the gradient of the output of a layer. For the last layer, the caller has computed it. */
+/* Returns the gradient of the output of a layer. For the last layer, that is d_output. */
 static const float *gradient_of_output(const struct network *network,
                                        const struct network_workspace *workspace,
                                        const float *d_output, int layer)

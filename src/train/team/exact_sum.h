@@ -26,8 +26,9 @@ struct exact_sum {
 void exact_sum_init(struct exact_sum *sum, const struct params *params);
 void exact_sum_release(struct exact_sum *sum);
 
-/* Adds `part`, rounded, to `total` for the entries `first` to `last` - 1. Both have the layout of
- * params->gradients. Raises largest[i] to the largest magnitude of entry i in the part. */
+/* Adds `part`, rounded, to `total` for the entries `first` to `last` - 1. `part` and `total` have
+ * the layout of params->gradients. Raises largest[i] to the largest magnitude of entry i in the
+ * part. */
 void exact_sum_add(const struct exact_sum *sum, const struct params *params, size_t first,
                    size_t last, const float *part, float *total, float *largest);
 

@@ -13,8 +13,8 @@ static void add_stretch(struct team_plan *plan, struct team_stretch stretch)
     plan->stretches[plan->count++] = stretch;
 }
 
-/* Divides the passes at wide layers, which need sums over the whole batch. In both passes the wide
- * layer is the first layer that runs in its stretch. */
+/* Divides the passes at wide layers, which need sums over the whole batch. In both passes a stretch
+ * ends just before a wide layer runs. */
 static void plan_wide(struct team *team)
 {
     const struct network *network = team->options.network;
@@ -86,8 +86,8 @@ void team_plan_make(struct team *team)
 }
 
 /* The choice is the same on all workers, because it depends only on the group and the network. A
- * network with wide layers does not send gradients during the pass,
- * because gathering the sums would have to wait for the gradients. */
+ * network with wide layers does not send gradients during the pass, because gathering the sums
+ * would have to wait for the gradients. */
 const struct team_plan *team_plan_back(const struct team *team)
 {
     const struct reducer *reducer = team->options.reducer;

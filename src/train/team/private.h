@@ -26,25 +26,28 @@ struct team_plan {
 struct team_member {
     struct team *team;
     int index;                           /* 0: the thread that calls the functions of team.h */
-    struct network_workspace *workspace; /* NULL: team->workspaces are used */
+    /* used for parts that have none in team->workspaces; may be NULL */
+    struct network_workspace *workspace;
     float *part;                         /* gradients of one part of the batch */
-    float *gradients; /* sum over the parts of this thread; member 0 uses params->gradients */
-    float *largest;   /* per parameter entry: the largest gradient in any part of this thread */
+    /* sum of the gradients over the parts of this thread; member 0 uses params->gradients */
+    float *gradients;
+    /* per parameter entry: the largest magnitude of a gradient in any part of this thread */
+    float *largest;
     pthread_t thread; /* unused in member 0 */
 };
 
 struct team {
     struct team_options options;
     struct exact_sum sum; /* the quanta of the current step */
-    /* A record of the previous backward pass: the number of parts, then for each parameter entry
-     * the largest gradient in any part. It covers the share of this worker. After team_reduce() it
-     * covers the whole batch. */
+    /* A record of the latest backward pass: the number of parts, then for each parameter entry the
+     * largest magnitude of a gradient in any part. The record covers the share of this worker.
+     * After team_reduce() with a reducer it covers the whole batch. */
     float *survey;
     float *all_surveys;          /* the surveys of all workers, one row per worker */
     float *quanta_before;        /* the quanta before the backward pass was repeated */
     int parts;                   /* number of parts in the share of this worker */
     struct network_tape **tapes; /* one per part; keeps its activations until the backward pass */
-    /* one per part if the backward pass has several stretches; otherwise unused */
+    /* one per part if any planned backward pass has several stretches; else NULL */
     struct network_workspace **workspaces;
     int threads;                 /* number of members; at most options.threads */
     struct team_member *members; /* one per thread */
@@ -86,8 +89,8 @@ static inline size_t team_slice(size_t floats, int index, int count)
     return index == count ? floats : floats / (size_t)count * (size_t)index / 16 * 16;
 }
 
-/* Creates one workspace per part if the plan has several stretches, unless they exist already. The
- * gradients of activations must be kept from one stretch to the next. */
+/* Creates one workspace per part if the plan has several stretches, unless they exist already,
+ * because the gradients of activations must be kept from one stretch to the next. */
 void team_need_workspaces(struct team *team, const struct team_plan *plan);
 
 #endif

@@ -1,8 +1,8 @@
-/* The connection of one worker to the other workers, as a table of functions, which run collectives
- * (operations of all workers together, such as a sum) and form the group of workers. With several
- * workers the functions use comm (reducer_comm.h). In a single process they need no communication.
- * Teams, trainers and the loop of fit_loop.h call them. All workers must call the collectives,
- * share() and reform() in the same order. */
+/* The connection of one worker to the other workers, as a table of functions. The functions form
+ * the group of workers and run collectives, which are operations of all workers together, such as a
+ * sum. With several workers the functions use comm (reducer_comm.h). In a single process they need
+ * no communication. Teams, trainers and the loop of fit_loop.h call them. All workers must call the
+ * collectives, share() and reform() in the same order. */
 #ifndef TRAINYARD_TRAIN_TEAM_REDUCER_H
 #define TRAINYARD_TRAIN_TEAM_REDUCER_H
 

@@ -1,13 +1,14 @@
 /* The threads of one worker, which compute its share of a batch. The share is the samples that this
- * worker processes. It is divided into parts. A part is small enough that activations stay in the
- * cache, and large enough to fill the kernels' tiles. The sum of the gradients does not depend on
- * their grouping (exact_sum.h). If every worker's share is a whole number of parts, and the reducer
- * does not round (struct reducer), every bit of the result is therefore the same for any number of
- * workers and threads. Some layers need sums over the whole batch, which are gathered from all
- * workers during a pass, so all workers must run the same passes.
+ * worker processes. The share is divided into parts of equal size. A part is small enough that
+ * activations stay in the cache, and large enough to fill the kernels' tiles. The sum of the
+ * gradients does not depend on their grouping (exact_sum.h). If the team has a reducer that does
+ * not round (struct reducer), and every worker's share is a whole number of parts, every bit of the
+ * result is therefore the same for any number of workers and threads. Some layers need sums over
+ * the whole batch, which are gathered from all workers during a pass, so all workers must run the
+ * same passes.
  *
- * The trainers of the models (trainer.c in src/models/) use a team for synchronous training. They
- * compute the loss. Only the thread that trains may call these functions. */
+ * The trainers of the models (trainer.c in src/models/) use a team, and compute the loss between
+ * its forward and its backward pass. Only the thread that trains may call these functions. */
 #ifndef TRAINYARD_TRAIN_TEAM_TEAM_H
 #define TRAINYARD_TRAIN_TEAM_TEAM_H
 
@@ -26,9 +27,9 @@ struct team_options {
     /* Connects the workers; must outlive the team. NULL: a single worker. Then team_reduce() does
      * nothing, so it does not check whether the sums are exact. */
     struct reducer *reducer;
-    /* The smallest number of gradients that are summed over the workers during the backward pass,
-     * while the remaining layers are computed. Used if the reducer is `far` and no layer sums over
-     * the whole batch. 0: all gradients are summed after the pass. */
+    /* The smallest number of gradients per background sum. Background sums run during the backward
+     * pass, while the remaining layers are computed. Used only if the reducer is `far` and no layer
+     * sums over the whole batch. 0: all gradients are summed after the pass. */
     size_t bucket;
 };
 
@@ -44,8 +45,8 @@ DEFINE_CLEANUP(team)
 
 /* Runs the forward pass of the whole share. `inputs` must stay valid until team_reduce() returns,
  * because team_reduce() may repeat the backward pass. `draw` is the random key of the first sample
- * of the share. Sets ret_outputs to the outputs of all samples. Returns 0, or an error if a thread
- * cannot be started or a collective of the reducer fails. */
+ * of the share. Sets ret_outputs to the outputs of all samples of the share. Returns 0, or an error
+ * if a thread cannot be started or a collective of the reducer fails. */
 int team_forward(struct team *team, const float *inputs, const struct layer_draw *draw,
                  float *ret_outputs, struct err *err);
 
@@ -66,15 +67,15 @@ int team_reduce(struct team *team, struct err *err);
  * after a successful team_reduce(). */
 void team_learn(struct team *team);
 
-/* Clips the gradients (see optimizer_clip(); 0: no limit). Then runs the optimizer step and packs
- * the weights of the network, both on several threads. The result does not depend on the number of
- * threads. */
+/* Clips the gradients to the norm `clip` (see optimizer_clip(); 0: no limit). Then runs optimizer
+ * step number `step` and packs the weights of the network, both on several threads. The result does
+ * not depend on the number of threads. */
 void team_update(struct team *team, struct optimizer *optimizer, float clip, uint64_t step,
                  float rate);
 
-/* Returns the floats that training changes in addition to the parameters: the quanta. The team owns
- * them. They are equal on all workers. Checkpoints store them, and a worker that resumes or joins a
- * run overwrites them. */
+/* Returns the quanta, one per parameter entry. They are the state of the team that one step passes
+ * to the next. The team owns them. They are equal on all workers. Checkpoints store them, and a
+ * worker that resumes or joins a run overwrites them. */
 float *team_learned(struct team *team, size_t *ret_count);
 
 /* Changes the number of samples in the share of this worker, and in the largest share of any
