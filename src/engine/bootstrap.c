@@ -50,8 +50,9 @@ static int bootstrap_put(const struct bootstrap *bootstrap, struct arena *arena,
 }
 
 /* Queues a write of the object if the store has no object with its name, or if the stored object
- * cannot be read. If `member` is not NULL and that member of the stored object differs, updates the
- * member, unless the annotation AUTO_UPDATE of the stored object is "false". */
+ * cannot be read. If `member` is not NULL and the stored object has another value in the member
+ * with this name, updates the member, unless the annotation AUTO_UPDATE of the stored object is
+ * "false". */
 static int bootstrap_ensure(const struct bootstrap *bootstrap, struct arena *arena,
                             const struct kube_kind *resource, struct json *object,
                             const char *member, struct err *err)

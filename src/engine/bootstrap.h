@@ -24,7 +24,7 @@ struct bootstrap {
 int bootstrap_cluster(const struct bootstrap *bootstrap, struct err *err);
 
 /* Queues the writes of the ServiceAccount "default" and the ConfigMap "kube-root-ca.crt" of a
- * namespace, if they are missing. */
+ * namespace, if they are missing or cannot be read. Updates a CA certificate that differs. */
 int bootstrap_namespace_content(const struct bootstrap *bootstrap, const char *namespace_,
                                 struct err *err);
 

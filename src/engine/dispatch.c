@@ -74,8 +74,9 @@ static void dispatch_call(struct api_call *call)
     }
 }
 
-/* Returns false for a subresource whose response is text or bytes in any case. Then the Accept
- * header need not allow JSON, and the body is not read as an object. */
+/* Returns whether the Accept header must allow JSON, and memory is reserved for the JSON tree of
+ * the body. Returns false for a log, which is text, and for port forwarding and the proxy, which
+ * transfer bytes. */
 static bool dispatch_returns_objects(enum kube_subresource_id sub)
 {
     return sub != SUB_LOG && sub != SUB_PORT_FORWARD && sub != SUB_PROXY;

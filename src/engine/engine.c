@@ -170,7 +170,8 @@ void engine_set_pod_backend(struct engine *engine, const struct engine_pod_backe
     engine->backend = backend ? *backend : (struct engine_pod_backend){0};
 }
 
-/* Returns the user of a request, after impersonation. If the path needs a token and is not a
+/* Returns the user of a request, after impersonation. Sets exchange->user to the name of the user
+ * before impersonation, if the request has a token. If the path needs a token and is not a
  * resource, also checks that the roles allow the request. Returns NULL with the reason in `err` if
  * the request is rejected. */
 static const struct identity *engine_identify_sender(struct engine *engine,
@@ -203,9 +204,9 @@ static const struct identity *engine_identify_sender(struct engine *engine,
     return identity;
 }
 
-/* Returns the request without slashes at the end of its path, if the path is /version or below /api
- * or /apis, because Kubernetes ignores them there. Other paths, such as /healthz/, do not exist
- * with a slash. */
+/* If the path is /version, or is below /api or /apis and not a proxy path, returns the request
+ * without the slashes at the end of the path, because Kubernetes ignores them there. Otherwise
+ * returns the request unchanged. */
 static const struct http_request *strip_trailing_slashes(struct arena *arena,
                                                          const struct http_request *request)
 {

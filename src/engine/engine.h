@@ -13,8 +13,8 @@ struct budget_group;
 struct engine;
 
 /* ---- The interface to the nodes, which run the pods. node/ implements it. Without a backend,
- * requests for metrics and for the subresources log, exec, attach, portforward and proxy of pods
- * and services get the error that no node runs pods. */
+ * requests for metrics, for the subresources log, exec, attach, portforward and proxy of pods, and
+ * for the proxy of services get the error that no node runs pods. */
 
 /* The options of a request for a log. */
 struct engine_pod_logs {
@@ -100,8 +100,9 @@ struct engine_pod_backend {
     void *(*run)(void *context, const struct json *pod, const struct engine_pod_command *command,
                  const struct engine_pod_command_handler *handler, void *handler_context);
     void (*run_resize)(void *run, int columns, int rows); /* resizes the terminal */
-    /* Called when the client is gone, unless `ended` was called. Frees the handle and ends the
-     * command of an exec. An attached container continues to run. No callback runs after this. */
+    /* Called when the client is gone or the server stops, unless `ended` was called. Frees the
+     * handle and ends the command of an exec. An attached container continues to run. No callback
+     * runs after this. */
     void (*run_close)(void *run);
     /* Called for each output stream when the command has ended. The stream delivers the output that
      * is left and then ends, even if another process keeps its pipe open. */
@@ -150,9 +151,10 @@ void engine_set_pod_backend(struct engine *engine, const struct engine_pod_backe
 void engine_handle(struct http_exchange *exchange, void *engine);
 /* The admission callback of an http_server. It runs before the body is read. It rejects a request
  * with an invalid token, and a request without a token unless auth_is_open() returns true for the
- * path. It also rejects a request that the roles do not allow, if the path is not a resource or the
- * request has a body. The in-process transport does not call it, so engine_handle() identifies the
- * user of such a request. */
+ * path. It also rejects an impersonation that the roles do not allow. It checks whether the roles
+ * allow the request itself only if the path needs a token and is not a resource, or if the request
+ * has a body. The in-process transport does not call it, so engine_handle() identifies the user of
+ * such a request. */
 void engine_admit(struct http_exchange *exchange, void *engine);
 
 /* An http_write_refusal that writes a Status, because kubectl shows an error body only if it is a

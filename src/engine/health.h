@@ -1,6 +1,6 @@
 /* Responds to /healthz, /livez and /readyz in the form of kube-apiserver. /healthz and /readyz fail
- * while the store accepts no new objects; reads still work. /livez does not fail in this case,
- * because a restart would not help. engine.c calls health_handle(). */
+ * while the store accepts no new objects; reads still work. /livez does not check the store,
+ * because a restart does not free a full disk. engine.c calls health_handle(). */
 #ifndef TRAINYARD_ENGINE_HEALTH_H
 #define TRAINYARD_ENGINE_HEALTH_H
 

@@ -1,6 +1,6 @@
 /* Responds to /metrics with statistics about the turns of the loop, and with the bytes of memory
- * that the server uses for its clients and their limits. engine.c calls it after it has checked
- * that a role allows the path. */
+ * that the server uses for its clients, and the limits of this memory. Before engine.c calls
+ * engine_metrics_answer(), it checks that the roles allow the path. */
 #ifndef TRAINYARD_ENGINE_METRICS_H
 #define TRAINYARD_ENGINE_METRICS_H
 

@@ -24,7 +24,7 @@ struct bench_values {
 
 enum {
     SIZES_MAX = 32,
-    CALLS_MIN = 8, /* measured calls per cell of the table */
+    CALLS_MIN = 8, /* the fewest and the most measured calls per cell of the table */
     CALLS_MAX = 1000,
     WARM_UP = 3, /* calls before the measured ones */
     /* Approximate number of bytes that the measured calls of a cell sum. */

@@ -26,8 +26,8 @@ struct bench_workers {
 int bench_workers_start(struct bench_workers *workers, int count, struct ty_tf_config **ret,
                         struct err *err);
 
-/* Records why this process fails. Must be called before comm_group_free(): after it the other
- * processes fail, too, and the original process may kill this process. */
+/* Records why this process fails. Must be called before comm_group_free(). After comm_group_free(),
+ * the other processes fail, too, and the original process may kill this process. */
 void bench_workers_fail(struct bench_workers *workers, const struct err *err);
 
 /* A forked process exits here, with status 0, or 1 if `result` is an error. The original process

@@ -17,8 +17,7 @@
 
 enum { FIT_TEXT_MAX = 1 << 16 };
 
-/* Checks that the model can be trained by the processes of the cluster, and this process can take
- * part. */
+/* Checks that the cluster can train the model, and that this process can take part. */
 static int fit_check_roles(const struct model_run *run, struct err *err)
 {
     const struct model *model = run->model;

@@ -11,7 +11,8 @@
 #include <signal.h>
 #include <stddef.h>
 
-/* Returns the options of a synchronous group, from the command line and `config`. */
+/* Returns the options of a synchronous group, from the command line and `config`. `shape` is
+ * comm_options.shape. */
 struct comm_options fit_cluster_comm(const struct fit_cluster_values *values,
                                      const struct ty_tf_config *config, uint64_t shape);
 
@@ -21,9 +22,9 @@ struct comm_options fit_cluster_comm(const struct fit_cluster_values *values,
 int fit_cluster_check_batch(const struct ty_tf_config *config, size_t batch, struct err *err);
 
 /* Reads the cluster from the four classic flags of TensorFlow (--ps-hosts, --worker-hosts,
- * --job-name, --task-index) if they are given, otherwise from the environment. Checks that it has
- * at least --min-workers workers, and no parameter servers if --encrypt is given. The caller frees
- * *ret with ty_tf_config_free(). */
+ * --job-name, --task-index) if one of them is given, otherwise from the environment. Checks that
+ * the cluster has at least --min-workers workers, and no parameter servers if --encrypt is given.
+ * The caller frees *ret with ty_tf_config_free(). */
 int fit_cluster_read(const struct fit_cluster_values *values, struct ty_tf_config **ret,
                      struct err *err);
 

@@ -31,8 +31,8 @@ int fit_watch_open(const struct fit_watch_values *values, const struct command *
 void fit_watch_finish(struct fit_watch *watch);
 void fit_watch_close(struct fit_watch *watch); /* safe on zeroed memory */
 
-/* The callbacks `waiting` and `waited` of struct comm_options and struct ps_options. `state` is the
- * struct run_state. */
+/* The callback `waiting` of struct comm_options and struct ps_options, and the callback `waited` of
+ * struct comm_options. `state` is the struct run_state. */
 void fit_watch_wait(void *state, const char *peers);
 void fit_watch_waited(void *state, const char *task, int64_t ns);
 

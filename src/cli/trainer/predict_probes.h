@@ -6,10 +6,10 @@
 #include "models/face/model.h"
 #include "models/face/people.h"
 
-/* Compares the pictures of the folder `probes` with those of the folder `gallery`. Prints one line
- * of JSON (`as_json`), or a table, or the nearest person for each picture if no person of the
- * probes is in the gallery. If `output` is a folder (neither NULL nor ""), creates it if needed
- * and writes distances.png, roc.csv, roc.svg and prediction.json there. */
+/* Compares the pictures of the folder `probes` with those of the folder `gallery`. With `as_json`,
+ * prints one line of JSON. Otherwise prints a table, or the nearest person for each picture if no
+ * person of the probes is in the gallery. If `output` is a folder (neither NULL nor ""), creates it
+ * if needed and writes distances.png, roc.csv, roc.svg and prediction.json there. */
 int predict_probes_run(struct face_model *model, const struct people_crop *crop,
                        const char *gallery, const char *probes, const char *output, bool as_json,
                        struct err *err);

@@ -17,8 +17,8 @@
 /* State of the background processes (server and supervisor). */
 struct background {
     const struct cluster_options *options;
-    /* The pipe to `up`. The server writes one zero byte when it is ready, or the error message if
-     * it fails. -1: closed. */
+    /* The pipe to `trainyard up`. The server writes one zero byte when it is ready, or the error
+     * message if it fails. -1: closed. */
     int ready_fd;
     int alive_fd; /* the pipe to the supervisor; -1: no supervisor, or closed */
 };
@@ -90,7 +90,7 @@ static int background_serve(struct background *background)
 }
 
 /* Runs one server as a child of the supervisor. Each server except the first is a restart after a
- * crash and has no pipe to `up`. */
+ * crash and has no pipe to `trainyard up`. */
 static int on_serve(void *context, int alive_fd)
 {
     struct background *background = context;
@@ -104,8 +104,8 @@ static int on_serve(void *context, int alive_fd)
     return background_serve(background);
 }
 
-/* Closes the supervisor's copy of the pipe to `up`. Only the first server has the pipe now, so `up`
- * notices if that server ends. */
+/* Closes the supervisor's copy of the pipe to `trainyard up`. Only the first server has the pipe
+ * now, so `trainyard up` notices if that server ends. */
 static void on_first_started(void *context)
 {
     struct background *background = context;

@@ -1,5 +1,6 @@
-/* Runs the server in the background for `up`: forks, detaches the server from the terminal, writes
- * its log to a file, and tells `up` when the server is ready or why it failed. */
+/* Runs the server in the background for `trainyard up`: forks, detaches the server from the
+ * terminal, writes its log to a file, and reports to `trainyard up` when the server is ready or why
+ * it failed. */
 #ifndef TRAINYARD_CLI_TRAINYARD_BACKGROUND_H
 #define TRAINYARD_CLI_TRAINYARD_BACKGROUND_H
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 enum {
-    ROWS_MAX = 1000,   /* limit of damaged rows that one pass lists and removes */
+    ROWS_MAX = 1000,   /* limit of damaged rows that one check_pass() lists and removes */
     FAULTS_MAX = 20,   /* limit of reported lines about damaged pages */
     PASSES_MAX = 1000, /* ends the command if repairs find damage again and again */
 };
@@ -57,8 +57,8 @@ static void print_line(void *context, const char *text)
     printf("%s\n", text);
 }
 
-/* Handles a database that cannot be opened because pages are damaged. Returns 0 if it was rebuilt,
- * 1 if no repair was requested, or a negative code. */
+/* Handles a database that cannot be opened because pages are damaged. Returns 0 if the database was
+ * rebuilt, 1 if no repair was requested, or a negative code. */
 static int check_pages(const struct check *check, const struct err *why, struct err *err)
 {
     const char *path = check->state->database;

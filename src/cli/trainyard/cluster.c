@@ -70,7 +70,7 @@ struct cluster {
     void (*ready)(void *context);
     void *ready_context;
     struct err failed; /* a failure after the start of the loop; code 0: none */
-    int closing;       /* number of listeners and stores that are not closed yet */
+    int closing;       /* number of parts (listeners, store) that are not closed yet */
 };
 
 /* Returns the path of another program of Trainyard, which is in the same directory as this program,

@@ -1,6 +1,6 @@
-/* The embedded cluster: store, API server, controllers, operator and nodes on one loop. The parts
- * start in this order, because each needs the previous parts, and stop in the reverse order.
- * `trainyard up` runs it, in the background (background.h) or in the foreground. */
+/* The embedded cluster: store, API server, controllers, operator, pipelines and nodes on one loop.
+ * The parts start in this order, because each needs the previous parts, and stop in the reverse
+ * order. `trainyard up` runs it, in the background (background.h) or in the foreground. */
 #ifndef TRAINYARD_CLI_TRAINYARD_CLUSTER_H
 #define TRAINYARD_CLI_TRAINYARD_CLUSTER_H
 
@@ -22,8 +22,8 @@ struct cluster_options {
     int fake_gpus;             /* number of simulated GPUs that the nodes report */
     bool plain;                /* pods run as plain processes, without Linux namespaces */
     bool isolated;             /* pods have no network access beyond the cluster */
-    /* The server was restarted after a crash, so the messages for the user of `up` are not printed
-     * again. */
+    /* The server was restarted after a crash. If it cannot write the kubeconfig, it logs a warning
+     * and continues. */
     bool restarted;
     bool no_operator; /* do not run TFJobs and PyTorchJobs, because another operator runs them */
 };

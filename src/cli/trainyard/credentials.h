@@ -1,7 +1,7 @@
 /* The credentials of a cluster: its certificate authority, the server's certificate, the bearer
- * token of the kubeconfig, and the key that signs service account tokens. The first `up`
- * creates them and keeps them in the state directory, readable only by the user who runs `up`.
- * Later starts load them. */
+ * token of the kubeconfig, and the key that signs service account tokens. The first start of the
+ * cluster creates them and keeps them in the state directory, readable only by the user who runs
+ * `trainyard up`. Later starts load them. */
 #ifndef TRAINYARD_CLI_TRAINYARD_CREDENTIALS_H
 #define TRAINYARD_CLI_TRAINYARD_CREDENTIALS_H
 

@@ -49,7 +49,7 @@ struct operator_process {
     int probe_status;
     struct buf probe_answer;
     char *trouble; /* why the API server cannot be used; NULL: it can be used */
-    bool begun;    /* the API server has answered at least once */
+    bool begun;    /* the API server could be used at least once */
 
     struct kube_leader *leader; /* NULL: no election, or not started yet */
     struct host_ports *host_ports;
@@ -241,8 +241,8 @@ static void on_probe_end(void *context, const struct err *err)
     process->probe = NULL;
     if (process->ending)
         return;
-    /* Other statuses count as an answer. This includes 403, because the controllers report missing
-     * permissions themselves. */
+    /* A status other than 401, 429 and 5xx means that the API server can be used. 403 does, too,
+     * because the controllers report missing permissions themselves. */
     if (err)
         trouble = mem_printf("waits for the API server %s: %s", server, err->message);
     else if (process->probe_status == 401)

@@ -1,7 +1,7 @@
-/* The process `trainyard operator`: waits for the API server, acquires the lease, runs the
- * controllers while it is the leader, and shuts down in order. operator.c parses the options and
- * calls operator_process_run(). If leader election is on, the process changes nothing in the
- * cluster but the lease before it holds the lease. */
+/* The process `trainyard operator`: waits for the API server, runs the controllers, and shuts down
+ * in order. If leader election is on, the process runs the controllers only while it holds the
+ * lease, and before that it changes nothing in the cluster but the lease. operator.c parses the
+ * options and calls operator_process_run(). */
 #ifndef TRAINYARD_CLI_TRAINYARD_OPERATOR_PROCESS_H
 #define TRAINYARD_CLI_TRAINYARD_OPERATOR_PROCESS_H
 
@@ -18,15 +18,15 @@ struct operator_options {
     const struct training_kind *kinds[OPERATOR_KINDS_MAX];
     size_t kind_count;
     const char *namespace_;              /* NULL: all namespaces */
-    const char *cluster_domain;          /* may be NULL */
-    const char *gang_scheduler;          /* may be NULL */
+    const char *cluster_domain;          /* appended to host names in TF_CONFIG; NULL: none */
+    const char *gang_scheduler;          /* the scheduler of the PodGroups; NULL: no PodGroups */
     int host_port_first, host_port_last; /* range of the node ports for hostNetwork */
     size_t workers; /* limit of jobs per kind that are reconciled at the same time */
-    double rate;    /* requests per second; 0: no limit */
+    double rate;    /* limit of the controllers' requests per second; 0: no limit */
     size_t burst;   /* requests that may be sent at once after an idle time; 0: as many as `rate` */
     bool elect;     /* leader election is on */
     const char *lease_namespace, *lease_name;
-    const char *identity; /* the holder of the lease; no earlier process had the same identity */
+    const char *identity; /* name of this process in the lease; no earlier process had it */
     const char *metrics_address, *health_address; /* see operator_server.h */
 };
 

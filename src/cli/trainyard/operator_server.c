@@ -75,7 +75,8 @@ static void server_handle(struct http_exchange *exchange, void *context)
     const char *path = exchange->request->path;
     bool reads =
         str_eq(exchange->request->method, "GET") || str_eq(exchange->request->method, "HEAD");
-    static const char not_found[] = "not found: the paths are /healthz, /readyz and /metrics\n";
+    static const char not_found[] =
+        "not found: the paths are /healthz, /livez, /readyz and /metrics\n";
     if (!reads)
         http_respond(exchange, 405, "text/plain", "", 0);
     else if (str_eq(path, "/metrics"))

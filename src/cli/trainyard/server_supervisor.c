@@ -154,8 +154,8 @@ static int supervisor_run(const struct server_supervisor *supervisor, const sigs
         int64_t delay_ms = 0;
         enum server_outcome outcome = server_restart_decide(
             run.status, moment_monotonic_ms() - run.started_ms, &crashes, &delay_ms);
-        /* If the first server was never ready, `up` reports the failure, and a restart would not
-         * help. */
+        /* If the first server was never ready, `trainyard up` reports the failure, and a restart
+         * would not help. */
         if (run.stop_requested || outcome == SERVER_STOPPED || (first && !run.was_ready))
             return run.stop_requested ? 0 : exit_code(run.status);
         server_restart_cause(run.status, cause);

@@ -2,8 +2,8 @@
  * after a crash. The supervisor keeps the lock of the state directory and the listening socket of
  * the API server. So no other process can take the port, and clients wait for the next server
  * instead of being refused. The supervisor has one thread and reads nothing from the network.
- * SIGTERM to the supervisor ends the server and the supervisor. If the supervisor itself is killed,
- * the server keeps running, because ending a healthy server would harm its clients. */
+ * SIGTERM or SIGINT to the supervisor ends the server and the supervisor. If the supervisor itself
+ * is killed, the server keeps running, because ending a healthy server would harm its clients. */
 #ifndef TRAINYARD_CLI_TRAINYARD_SERVER_SUPERVISOR_H
 #define TRAINYARD_CLI_TRAINYARD_SERVER_SUPERVISOR_H
 

@@ -14,12 +14,12 @@
 struct state_dir {
     const char *path;
     const char *database;   /* database of the store */
-    const char *lock;       /* lock file; locked while a server runs */
+    const char *lock;       /* lock file; see state_dir_lock() */
     const char *server;     /* file about the running server: pid, port, kubeconfig, version */
     const char *supervisor; /* lock file of the supervisor that restarts the server after a crash */
     const char *restarts;   /* file with the number of restarts and the cause of the last crash */
     const char *reserve;    /* file that reserves disk space for the next start (state_reserve.h) */
-    const char *settings;   /* settings for the next `up`: nodes, node size, shared directories */
+    const char *settings;   /* settings for later starts: nodes, node size, shared directories */
     const char *log;        /* log of the server in the background */
     const char *kubeconfig; /* default path of the kubeconfig */
     const char *token;      /* file with the bearer token of the kubeconfig */
@@ -35,19 +35,19 @@ int state_dir_resolve(struct arena *arena, const char *given, struct state_dir *
 /* Creates the directory and its subdirectories, accessible only by this user. */
 int state_dir_make(const struct state_dir *state, struct err *err);
 
-/* Locks the state directory for a server or for `trainyard check`, and deletes the files about the
- * previous server. The lock ends when every process that inherited the descriptor has closed it or
- * has ended, also after kill -9. Returns 0, -ERR_EXISTS if another process holds the lock, or
- * another negative code. */
+/* Locks the state directory for a server with its supervisor, or for `trainyard check`, and deletes
+ * the files about the previous server. The lock ends when every process that inherited the
+ * descriptor has closed it or has ended, also after kill -9. Returns 0, -ERR_EXISTS if another
+ * process holds the lock, or another negative code. */
 int state_dir_lock(const struct state_dir *state, int *ret_fd, struct err *err);
 
-/* The crashes of the server since `up`. */
+/* The crashes of the server since `trainyard up`. */
 struct state_restarts {
-    int count;        /* number of restarts */
-    const char *time; /* time of the last crash; NULL: no crash so far */
-    const char *cause;
-    bool waiting; /* the next restart waits for its delay */
-    bool gave_up; /* the server crashed too often and is not restarted */
+    int count;         /* number of restarts */
+    const char *time;  /* time of the last crash; NULL: no crash so far */
+    const char *cause; /* cause of the last crash; see server_restart_cause() */
+    bool waiting;      /* the next restart waits for its delay */
+    bool gave_up;      /* the server crashed too often and is not restarted */
 };
 /* Writes the file that state_dir_server() reads into ret->restarts. */
 int state_dir_write_restarts(const struct state_dir *state, const struct state_restarts *restarts,
@@ -64,8 +64,9 @@ struct state_server {
 };
 
 /* Finds the running server; ret->running is false if no server runs. While a server starts or stops
- * (also after kill -9), waits for it, and returns -ERR_UNAVAILABLE after state->server_wait_ms.
- * Does not wait for the restart of a crashed server: ret->restarts.waiting is true then. */
+ * (also after kill -9), or `trainyard check` runs, waits until this is over. Returns
+ * -ERR_UNAVAILABLE if it takes longer than state->server_wait_ms. Does not wait for the restart of
+ * a crashed server: ret->restarts.waiting is true then. */
 int state_dir_server(struct arena *arena, const struct state_dir *state, struct state_server *ret,
                      struct err *err);
 /* Like state_dir_server(), but also waits for the restart of a crashed server. */

@@ -7,8 +7,8 @@
 
 #include "cli/trainyard/state_dir.h"
 
-/* Makes sure that a start has enough space: removes run/room if the disk is full. Returns 0, or
- * -ERR_IO with err->sys ENOSPC if the space is still too small. */
+/* Makes sure that a start has enough space: removes run/room if too little space is free. Returns
+ * 0, or -ERR_IO with err->sys ENOSPC if too little space is free even then. */
 int state_reserve_use(const struct state_dir *state, struct err *err);
 
 /* Reserves space for the next start. Does nothing if the disk has too little free space. */

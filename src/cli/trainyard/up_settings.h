@@ -1,12 +1,12 @@
-/* Reads and saves the settings that a cluster keeps from one `up` to the next: its nodes and their
- * size. */
+/* Reads and saves the settings that a cluster keeps from one `trainyard up` to the next: its nodes
+ * and their size. */
 #ifndef TRAINYARD_CLI_TRAINYARD_UP_SETTINGS_H
 #define TRAINYARD_CLI_TRAINYARD_UP_SETTINGS_H
 
 #include "cli/trainyard/state_dir.h"
 #include "node/node.h"
 
-/* The options of `up`. NULL or "" means the value of the previous `up`. */
+/* Options of `trainyard up`. NULL or "" means the saved value, or the default if none is saved. */
 struct up_settings {
     const char *nodes;  /* "3", or "a,b" */
     const char *cpus;   /* CPUs per node; "0": all CPUs of the machine */
@@ -19,9 +19,9 @@ struct up_cluster {
     struct node_size size;
 };
 
-/* Sets *ret from the options. For options that are not given, uses the settings of the previous
- * `up`; the default is one node with all CPUs and memory of the machine. Saves the settings in the
- * state directory. */
+/* Sets *ret from the options. For options that are not given, uses the settings that were saved in
+ * the state directory; the default is one node with all CPUs and memory of the machine. Saves the
+ * given options. */
 int up_settings_apply(struct arena *arena, const struct state_dir *state,
                       const struct up_settings *wanted, struct up_cluster *ret, struct err *err);
 

@@ -9,8 +9,8 @@
 #include "base/json/json.h"
 #include "engine/access/identity.h"
 
-/* A request that the roles allow or deny. It is about a path or about a resource. If `path` is not
- * NULL, only `verb` and `path` are used. */
+/* A request to authorize, about a path or about a resource. If `path` is not NULL, only `verb` and
+ * `path` are used. */
 struct access_question {
     const char *verb;        /* "get", "deletecollection" */
     const char *path;        /* "/version": a path that is not a resource; NULL: a resource */
@@ -38,7 +38,7 @@ struct access_answer {
     const char *reason;
 };
 
-/* Decides whether the roles allow the request. The reason is in the arena or is a constant. */
+/* Decides whether the user may send the request. The reason is in the arena or is a constant. */
 struct access_answer access_decide(struct arena *arena, const struct access_policy *policy,
                                    const struct identity *identity,
                                    const struct access_question *question);
@@ -71,8 +71,8 @@ const struct json *access_role_rules(struct arena *arena, const struct access_po
 /* ---- cover.c: checks that a user does not grant more than it has */
 
 /* Returns the rules of the list `rules` that the identity does not have in the namespace, one per
- * line in Kubernetes' notation, cut after 64 KiB. Returns NULL if the identity has all of them or
- * is in system:masters. */
+ * line in Kubernetes' notation. The text has at most 64 KiB; the parts that do not fit are left
+ * out. Returns NULL if the identity has all of the rules or is in system:masters. */
 char *access_missing_rules(struct arena *arena, const struct access_policy *policy,
                            const struct identity *identity, const char *namespace_,
                            const struct json *rules);

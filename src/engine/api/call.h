@@ -26,16 +26,17 @@ struct api_call {
     struct route route;
     bool dry_run; /* dryRun=All: the handler does everything except the write */
     bool table;   /* the response shows objects as rows of a Table */
-    /* The apiVersion of a response that shows only metadata: "meta.k8s.io/v1". NULL: other
-     * responses. */
+    /* The apiVersion of a response that shows only metadata: "meta.k8s.io/v1" or
+     * "meta.k8s.io/v1beta1". NULL: other responses. */
     const char *partial;
     /* The errors of single fields or options; if there is one, the request fails with
      * ERR_INVALID. */
     struct field_errors invalid;
     /* The report with the unknown fields, if they are the reason of an ERR_BAD_REQUEST; or NULL. */
     const struct schema_report *unknown;
-    /* The name and the resource in an error, if the error is not about the object of the route, for
-     * example if the namespace is missing. NULL: the name and the resource of the route. */
+    /* The name and the resource in an error, if they are not those of the route: for example, if
+     * the namespace is missing, or in a create request, whose route has no name. NULL: those of the
+     * route. */
     const char *about_name;
     const struct kube_kind *about_resource;
     bool about_nothing;                /* an error of this request is not about an object */
@@ -153,7 +154,8 @@ struct json *api_unknown_fields_causes(struct api_call *call);
 /* Sets call->table and call->partial to the form that the Accept header prefers. Returns
  * -ERR_NOT_ACCEPTABLE if the server supports none of the forms in the header. */
 int api_choose_form(struct api_call *call, struct err *err);
-/* Returns the columns of a Table of the route's resource or Scale. */
+/* Returns the columns of a Table: those of a Scale for the subresource scale, otherwise those of
+ * the route's resource. */
 const struct kube_columns *api_columns(const struct api_call *call);
 /* Returns a PartialObjectMetadata with a copy of the object's metadata. */
 struct json *api_as_partial(const struct api_call *call, struct arena *arena,
@@ -182,7 +184,7 @@ struct api_filter {
     bool all;         /* every object matches */
 };
 /* Parses the selectors; NULL or "" matches every object. Returns -ERR_BAD_REQUEST if a selector is
- * not valid or the resource has no such field. */
+ * not valid or names a field that clients cannot select. */
 int api_filter_parse(struct arena *arena, const struct kube_kind *resource,
                      const char *label_selector, const char *field_selector, struct api_filter *ret,
                      struct err *err);

@@ -1,6 +1,5 @@
-/* Decodes an object from a client by the schema of its kind; see call.h. The client gets a header
- * `Warning: 299 - "unknown field …"`, which kubectl prints, for each field that is unknown or has
- * no effect. With fieldValidation=Strict, an unknown field is an error. */
+/* Decodes an object from a client by the schema of its kind; see call.h. A warning is a header such
+ * as `Warning: 299 - "unknown field …"`, which kubectl prints. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/api/write.h"

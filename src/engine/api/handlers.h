@@ -1,7 +1,7 @@
-/* The handlers of the API, one file per verb or subresource (prepare.c has create and update), and
- * the hooks that the API gives to the registry. engine/dispatch.c calls a handler after it has
- * authorized the request. Each handler sends the response itself, also for an error, at once or in
- * a later turn of the loop. */
+/* The handlers of the API, one file per verb or subresource (prepare.c has create and update,
+ * delete.c has both deletions), and the hooks that the API gives to the registry. engine/dispatch.c
+ * calls a handler after it has authorized the request. Each handler sends the response itself, also
+ * for an error, at once or in a later turn of the loop. */
 #ifndef TRAINYARD_ENGINE_API_HANDLERS_H
 #define TRAINYARD_ENGINE_API_HANDLERS_H
 
@@ -42,13 +42,15 @@ int api_check_path(struct engine *engine, struct arena *arena, const struct iden
 
 /* ---- Hooks of the registry */
 
-/* The `admit` hook of roles: returns -ERR_FORBIDDEN if the role has permissions that its writer
- * does not have. */
+/* The `admit` hook of roles: returns -ERR_FORBIDDEN if the write changes the permissions of the
+ * role and the role then has permissions that the writer does not have, unless the roles allow the
+ * writer the verb "escalate". */
 int api_admit_role(struct api_call *call, struct json *role, const struct json *old,
                    struct err *err);
-/* The `admit` hook of bindings: returns -ERR_FORBIDDEN if the binding grants a role with
- * permissions that the writer of the binding does not have, or -ERR_NOT_FOUND if the hook must
- * check a role that does not exist. */
+/* The `admit` hook of bindings: returns -ERR_FORBIDDEN if the write changes the subjects and the
+ * binding grants a role with permissions that the writer does not have, unless the roles allow the
+ * writer the verb "bind". Returns -ERR_NOT_FOUND if the hook must check a role that does not exist.
+ */
 int api_admit_binding(struct api_call *call, struct json *binding, const struct json *old,
                       struct err *err);
 /* The `admit` hook of CustomResourceDefinitions: sets the status of a definition, and warns the

@@ -61,7 +61,7 @@ struct list {
     struct list_page page;         /* the requested page */
     struct store_object **objects; /* references; those of left out objects are NULL */
     size_t count;                  /* the length of `objects` */
-    size_t kept;                   /* the first `kept` objects are in the response */
+    size_t kept;                   /* the first `kept` objects are on the page */
     size_t bytes;                  /* the total size of these objects */
     int64_t revision;              /* the resourceVersion of the list */
     const char *continue_;         /* the token of the next page; NULL: this is the last page */

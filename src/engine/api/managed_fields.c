@@ -1,6 +1,6 @@
 /* Field ownership: sets metadata.managedFields on every create, update and patch; see write.h. The
  * owners are computed from the object that a client sent, after its defaults are set and before the
- * hooks of the server add fields, which have no owner. */
+ * hooks `create` and `assign` add fields, which have no owner. */
 #include "kube/patch/managed_fields.h"
 #include "base/str.h"
 #include "engine/api/write.h"

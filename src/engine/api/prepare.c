@@ -30,8 +30,8 @@ static int check_namespace_field(struct api_call *call, struct json *object, str
     return 0;
 }
 
-/* Returns -ERR_NOT_FOUND if the namespace of the request does not exist, or -ERR_FORBIDDEN if it is
- * being deleted. */
+/* Returns -ERR_NOT_FOUND if the namespace of the request does not exist, -ERR_FORBIDDEN if it is
+ * being deleted, or -ERR_INTERNAL if it cannot be read. */
 static int check_namespace_lives(struct api_call *call, const char *name, struct err *err)
 {
     if (!call->route.resource->id.namespaced)

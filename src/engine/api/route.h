@@ -27,11 +27,11 @@ struct route {
  * NULL. This part is a path of the server behind the proxy and may have any form. */
 const char *route_proxy_rest(const char *path);
 
-/* Sets *ret to the route of the request. Its strings are in the arena. The registry owns its
- * resource. A caller that needs the resource after this turn of the loop must take a reference.
- * Returns -ERR_NOT_FOUND for a path that is not served, or -ERR_METHOD for a verb that the resource
- * does not have, with Kubernetes' messages. Returns -ERR_UNSUPPORTED for the subresource
- * "ephemeralcontainers", which this server lacks. */
+/* Sets *ret to the route of the request. The strings of *ret are in the arena. The registry owns
+ * ret->resource. A caller that needs the resource after this turn of the loop must take a
+ * reference. Returns -ERR_NOT_FOUND for a path that is not served, or -ERR_METHOD for a verb that
+ * the resource does not have, with Kubernetes' messages. Returns -ERR_UNSUPPORTED for the
+ * subresource "ephemeralcontainers", which this server lacks. */
 int route_parse(struct arena *arena, const struct registry *registry, const char *method,
                 const char *path, const char *query, struct route *ret, struct err *err);
 

@@ -24,8 +24,8 @@ int api_reject_options(struct api_call *call, struct err *err);
 int api_reserve_body(struct api_call *call, struct err *err);
 /* Reads the body as an object of the route's kind and converts it into the version of the route's
  * resource. Sets apiVersion and kind. Returns -ERR_BAD_REQUEST if the request has no body, if the
- * body cannot be parsed or if its apiVersion or kind is another, or -ERR_MEDIA_TYPE for an unknown
- * Content-Type. */
+ * body cannot be parsed, or if the body has an apiVersion or kind that does not match the path.
+ * Returns -ERR_MEDIA_TYPE for an unknown Content-Type. */
 int api_read_body(struct api_call *call, struct json **ret, struct err *err);
 /* Reads the body as an object and does not check its kind. Errors name `kind` as the expected one.
  * Sets *ret to NULL if the request has no body. */
@@ -53,8 +53,9 @@ int api_prepare_create_stored(struct api_call *call, struct json *object, struct
 
 /* Turns `object`, which a client sent to replace `old`, into the object to store: keeps the
  * metadata that only the server may set, sets defaults, validates the object, and runs the `admit`
- * hooks. For a subresource, takes only that part from `object` and all other parts from `old`, and
- * runs the `status` hook instead. */
+ * hooks. For a subresource, takes only the part of the subresource from `object` and all other
+ * parts from `old`, sets no defaults, validates only custom resources, and runs the `status` hook
+ * instead of the `admit` hooks. */
 int api_prepare_update(struct api_call *call, struct json *object, const struct json *old,
                        struct err *err);
 /* The two halves of api_prepare_update(). The same rules apply as for the halves of
@@ -85,7 +86,7 @@ int api_measure(struct api_call *call, const struct json *object, struct err *er
  * the object equals `old` and `old` is on disk, writes nothing and responds at once. */
 void api_commit(struct api_call *call, struct json *object, const struct json *old,
                 int64_t expected, int success_status);
-/* Like api_commit(), but responds with `answer` (NULL: the object) and never removes the object. */
+/* Like api_commit() with `old` NULL, but responds with `answer` (NULL: the object). */
 void api_commit_answer(struct api_call *call, struct json *object, int64_t expected,
                        int success_status, const struct json *answer);
 /* Queues the removal of the object and returns at once. Responds with a Status "Success" that names

@@ -78,7 +78,8 @@ struct naming {
     const char *message;      /* the message of that error */
 };
 
-/* Copies the name spec.names.`member` to `accepted` if no other resource has the name. */
+/* Copies the name spec.names.`member` to `accepted` if no other resource has the name. A plural or
+ * kind that another resource has becomes "", because these members are required. */
 static void accept_name(struct arena *arena, struct naming *naming, struct json *accepted,
                         const char *member, const char *reason, bool is_kind)
 {

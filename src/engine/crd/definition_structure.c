@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The place of a schema: the root, or the schema of array items or of an object's field. */
+/* Whether a schema is that of the whole object, of the items of an array, or of a field. */
 enum level { LEVEL_ROOT, LEVEL_ITEM, LEVEL_FIELD };
 
 static bool schema_is_true(const struct json *schema, const char *name)

@@ -1,7 +1,7 @@
 /* The custom resources of a cluster: updates the registry when a definition (a
  * CustomResourceDefinition) in the store changes. The server serves a custom resource as long as
- * the newest version of its definition on disk can be read, is established and serves a version;
- * see definition_rows(). engine.c calls these functions on the loop thread. */
+ * its definition on disk can be read and definition_rows() returns rows for it, unless a built-in
+ * kind has the same name. engine.c calls these functions on the loop thread. */
 #ifndef TRAINYARD_ENGINE_CRD_DEFINITIONS_H
 #define TRAINYARD_ENGINE_CRD_DEFINITIONS_H
 
@@ -11,7 +11,8 @@
 struct definitions;
 
 /* Called on the loop thread when the resource with this storage name is no longer served. Also
- * called when its definition changes while the resource is not served. */
+ * called for a resource that is not served when definitions_new() reads its definition, and when
+ * its definition changes. */
 typedef void definitions_retired(void *context, const char *storage);
 
 /* Serves the custom resources of all definitions in the store, and watches the store for changes.

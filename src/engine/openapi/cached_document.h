@@ -8,7 +8,8 @@
 
 /* The size of the text of a hash: 16 hexadecimal digits and the terminating NUL. */
 enum { CACHED_DOCUMENT_HASH_SIZE = 17 };
-/* Computes the hash of a document, which identifies its content. The ETag is the same hash. */
+/* Computes the hash of a document, which identifies its content. The ETag of a response is the hash
+ * of its body. */
 void cached_document_hash(const void *data, size_t size, char ret[CACHED_DOCUMENT_HASH_SIZE]);
 
 /* Responds with the document of media type `type`, or with 304 if the client has it. `more` is a

@@ -1,5 +1,6 @@
-/* Discovery: serves /, /api, /apis and the paths below them that list resources, /version, and
- * OpenAPI. kubectl requests these paths first. All responses are made from the registry. */
+/* Discovery: serves /, /api, /api/v1, /apis, /apis/GROUP, /apis/GROUP/VERSION, /version and the
+ * OpenAPI documents. kubectl requests these paths first. All responses except that to /version are
+ * made from the registry. */
 #ifndef TRAINYARD_ENGINE_OPENAPI_DISCOVERY_H
 #define TRAINYARD_ENGINE_OPENAPI_DISCOVERY_H
 

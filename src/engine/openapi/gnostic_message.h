@@ -37,7 +37,9 @@ struct gnostic_field {
     uint8_t around[GNOSTIC_AROUND_MAX];
     uint8_t entry;                      /* GNOSTIC_NAMED: the field number of each entry */
     uint8_t within[GNOSTIC_AROUND_MAX]; /* GNOSTIC_NAMED: like `around`, for each value */
-    bool refers; /* an enclosing message has the object as field 1 or a "$ref" as field 2 */
+    /* The object is enclosed in one more message, as field 1, or as field 2 if it is a reference
+     * ("$ref"). */
+    bool refers;
     const struct gnostic_place *places; /* GNOSTIC_PARAMETER: the possible messages */
 };
 

@@ -47,8 +47,8 @@ static const struct parameter {
     {"timestamps", "boolean", "start each line with its time", 0},
 };
 
-/* Per verb: the HTTP method, and the words for the operation: Kubernetes' name and action, and our
- * description. */
+/* The HTTP method of each verb, and the words for its operation: `name` and `action` are those of
+ * Kubernetes, and `doc` is the beginning of the description. */
 static const struct verb_words {
     enum kube_verb verb;
     const char *method, *name, *action, *doc;
@@ -160,8 +160,8 @@ static bool is_own_kind(const struct openapi_operation *operation)
            (!operation->sub->group && str_eq(operation->sub->kind, operation->resource->id.kind));
 }
 
-/* Returns a reference to the type that the operation reads or writes, or NULL if it is not an
- * object. */
+/* Returns a reference to the type of the object that the operation reads or writes. Returns NULL
+ * for a log, which is text, and for a subresource without a schema. */
 static struct json *refer_object(struct openapi_types *types,
                                  const struct openapi_operation *operation)
 {

@@ -30,8 +30,8 @@ enum {
     /* The most bytes of an object: half of the limit of a watch event (WATCH_LINE_MAX of
      * kube/client/watch_decoder.h). */
     STORED_BYTES_MAX = 8 * 1024 * 1024,
-    /* An object that is being deleted may exceed the limits by this much, so that setting its
-     * deletionTimestamp and removing its finalizers never fails. */
+    /* An object that is being deleted may exceed STORED_VALUES_MAX and STORED_BYTES_MAX by this
+     * much, so that setting its deletionTimestamp and removing its finalizers never fails. */
     STORED_VALUES_RESERVE = 10 * 1000,
     STORED_BYTES_RESERVE = 256 * 1024,
 };

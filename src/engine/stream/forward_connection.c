@@ -1,5 +1,5 @@
-/* Implements forwarded connections; see forward_connection.h. When one side of the connection ends,
- * forward_connection_free_if_done() runs. */
+/* Implements forwarded connections; see forward_connection.h. When the peer ends a channel, or the
+ * connection to the pod is closed, forward_connection_free_if_done() runs. */
 #include "engine/stream/forward_connection.h"
 
 #include "base/mem.h"

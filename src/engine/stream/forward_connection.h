@@ -1,9 +1,9 @@
 /* One forwarded connection: two channels to the peer (the client), and the connection to the pod's
- * port. Bytes flow in both directions, and each direction can end alone. If one side reads slowly,
- * reading from the other side pauses. If the connection to the pod fails, the reason is sent on the
- * error channel. The session (forward_session.h) implements the channels: as SPDY streams
- * (port_forward_spdy.c), or as WebSocket messages that start with a channel number
- * (port_forward_websocket.c). */
+ * port. Bytes flow in both directions. The direction to the pod can end alone. The direction to
+ * the peer can, too, unless `ends_together` is set. If one side reads slowly, reading from the
+ * other side pauses. If the connection to the pod fails, the reason is sent on the error channel.
+ * The session (forward_session.h) implements the channels: as SPDY streams (port_forward_spdy.c),
+ * or as WebSocket messages that start with a channel number (port_forward_websocket.c). */
 #ifndef TRAINYARD_ENGINE_STREAM_FORWARD_CONNECTION_H
 #define TRAINYARD_ENGINE_STREAM_FORWARD_CONNECTION_H
 
@@ -21,8 +21,8 @@ struct forward_channel_ops {
     void (*end)(void *channel); /* ends the server's side of the channel; safe to call twice */
     void (*pause)(void *channel, bool paused);
     void (*free)(void *channel);
-    /* True if the peer does not need to end its channels. When the pod ends the connection, the
-     * peer's side then also counts as ended. */
+    /* When the pod ends the connection, the peer's side also counts as ended, even if the peer has
+     * not ended its channels. */
     bool ends_together;
 };
 

@@ -46,8 +46,8 @@ struct forward_connection *forward_session_add(struct forward_session *self, con
 
 /* Called when all written bytes have been sent to the peer. */
 void forward_session_drained(struct forward_session *self);
-/* Called when the peer has ended the session, or when the session has failed with `err` (otherwise
- * NULL). forward_session_peer_gone() follows. */
+/* Called when the session of the protocol ends. `err` is the reason if the session has failed, and
+ * NULL if the peer has ended it. The caller calls forward_session_peer_gone() later. */
 void forward_session_end(struct forward_session *self, const struct err *err);
 /* Called when the connection to the peer is closed. Frees the session now, or when its last
  * forwarded connection is closed. */

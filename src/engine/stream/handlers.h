@@ -1,6 +1,7 @@
-/* The handlers of requests for the processes and ports of a pod: exec, attach, port forwarding and
- * the proxy. engine/dispatch.c calls them on the loop thread. Each handler sends the response, also
- * for an error. It may return before the response is complete. */
+/* The handlers of requests for the processes and ports of pods: exec, attach, port forwarding and
+ * the proxy, which also handles services and nodes. engine/dispatch.c calls them on the loop
+ * thread. Each handler sends the response, also for an error. It may return before the response is
+ * complete. */
 #ifndef TRAINYARD_ENGINE_STREAM_HANDLERS_H
 #define TRAINYARD_ENGINE_STREAM_HANDLERS_H
 

@@ -1,7 +1,8 @@
-/* The proxy of pods/NAME/proxy, services/NAME/proxy and nodes/NAME/proxy. It forwards requests to
- * the HTTP server of a pod. This server itself responds to requests for a node. http_proxy.c
- * handles the requests. This header declares the parts that it uses: the target, the request, the
- * response, and the tunnel after a switch of protocol. All parts except the tunnel are pure. */
+/* The proxy of pods/NAME/proxy, services/NAME/proxy and nodes/NAME/proxy. For pods and services, it
+ * forwards requests to the HTTP server of a pod. For nodes, the API server itself responds.
+ * http_proxy.c handles the requests. This header declares the parts that http_proxy.c uses: the
+ * target, the request, the response, and the tunnel after a switch of protocol. All parts except
+ * the tunnel are pure. */
 #ifndef TRAINYARD_ENGINE_STREAM_HTTP_PROXY_H
 #define TRAINYARD_ENGINE_STREAM_HTTP_PROXY_H
 

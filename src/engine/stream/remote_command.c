@@ -17,7 +17,7 @@ enum {
     /* Above this many bytes that the client has not read, reading from the command pauses. */
     TO_PEER_HIGH = 256 * 1024,
     EARLY_HIGH = 64 * 1024,       /* like TO_POD_HIGH, before the command runs */
-    EARLY_MAX = 16 * 1024 * 1024, /* the size of the buffer for these bytes */
+    EARLY_MAX = 16 * 1024 * 1024, /* the most bytes of input kept before the command runs */
 };
 
 /* One standard stream of the command, and the channel to the client for it. */

@@ -1,12 +1,12 @@
 /* Keeps the encoded events that watches have not sent yet, and limits their memory. While an event
  * is kept, all watches that need the same bytes (struct watch_event_key) share the event. The event
- * is freed when the last of these watches has sent it.
+ * is freed when the last of these watches has sent or dropped it.
  *
  * A backlog is the queue of events that one watch has not sent yet. When all events together reach
- * their limit, the largest backlog of the user with the most bytes is ended. The client of that
- * watch lists again, which costs less than keeping the events. Watches of this process have no
- * user. Their backlogs are never ended because of a limit, because they read all events in the next
- * turn of the loop.
+ * their limit, the largest backlog of the user with the most bytes is ended. The client of this
+ * backlog's watch lists again, which costs less than keeping the events. Watches of this process
+ * have no user. Their backlogs are never ended because of a limit, because they read all events in
+ * the next turn of the loop.
  *
  * The functions of this file know neither objects nor connections: event.c makes events from
  * objects, and watch.c sends them. */
