@@ -11,7 +11,8 @@
 char *base64_encode(struct arena *arena, const void *data, size_t size);
 
 /* Decodes the padded form. White space is skipped. A NUL byte follows the result; *ret_size does
- * not count it. `ret_size` may be NULL. Returns 0, or -ERR_BAD_REQUEST for other text. */
+ * not count it. `ret_size` may be NULL. Returns 0, or -ERR_BAD_REQUEST if the text is not in this
+ * form. */
 int base64_decode(struct arena *arena, const char *text, char **ret, size_t *ret_size,
                   struct err *err);
 

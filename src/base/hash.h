@@ -1,8 +1,8 @@
 /* Hashes with and without a key. hash_bytes() uses a key. Hash tables pass a secret key, so that a
  * client that chooses the input cannot cause collisions. The checksums of the store and the row ids
  * of recommender models pass a fixed key, so that all processes compute the same hash. hash_fnv1a()
- * and hash_mix() use no key and return the same value on every machine. They are for hashes that
- * are stored, sent to other processes or used as random seeds. */
+ * and hash_mix() use no key and return the same value on every machine. So their results may be
+ * stored, sent to other processes or used as random seeds. */
 #ifndef TRAINYARD_BASE_HASH_H
 #define TRAINYARD_BASE_HASH_H
 

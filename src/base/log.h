@@ -1,7 +1,7 @@
-/* Logs to stderr: by default, text on a terminal and one JSON object per line otherwise. Each
- * failure or change is logged once, by the callback that the event loop called. Libraries return
- * errors and log only at debug level. The subject comes first: log_info("tfjob default/mnist",
- * "created pod %s", name). */
+/* Logs to stderr: by default, text on a terminal and one JSON object per line otherwise. Libraries
+ * return errors and log only at debug level. The code that handles a failure or change, usually a
+ * callback of the event loop, logs it once. The subject comes first: log_info("tfjob
+ * default/mnist", "created pod %s", name). */
 #ifndef TRAINYARD_BASE_LOG_H
 #define TRAINYARD_BASE_LOG_H
 

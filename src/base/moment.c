@@ -72,7 +72,7 @@ static int moment_digits(const char **text, int count)
     return value;
 }
 
-/* Takes one character that is in `any`. Returns this character, or -1 if another one comes next. */
+/* If the next character is in `any`, moves after it and returns it. Otherwise returns -1. */
 static int moment_expect(const char **text, const char *any)
 {
     if (**text == '\0' || !strchr(any, **text))

@@ -1,7 +1,6 @@
-/* Points in time and their text form. Code that makes decisions takes the current time as a
- * parameter `now`. Only the outer layers read the clocks. All times are in milliseconds unless
- * their name gives another unit. Monotonic time is for waiting. Unix wall time is for times that
- * are stored or shown. */
+/* Points in time and their text form. Code that makes decisions reads no clock, but takes the
+ * current time as a parameter `now`. All times are in milliseconds unless their name gives another
+ * unit. Monotonic time is for waiting. Unix wall time is for times that are stored or shown. */
 #ifndef TRAINYARD_BASE_MOMENT_H
 #define TRAINYARD_BASE_MOMENT_H
 
@@ -30,7 +29,7 @@ int moment_parse(const char *text, int64_t *ret_wall_ms, struct err *err);
  * seconds. */
 int64_t moment_after(int64_t wall_ms, int64_t seconds);
 
-/* Writes an age as kubectl does: "5s", "3m12s", "5h", "2d3h", "3y40d". */
+/* Writes an age as kubectl does: "5s", "3m12s", "5h", "2d3h", "3y40d". If it is negative: "0s". */
 void moment_format_age(int64_t age_ms, char text[MOMENT_TEXT_MAX]);
 
 /* Parses a duration in Go's format ("1m30s", "500ms", "1.5h", "0"), rounded to milliseconds.

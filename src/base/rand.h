@@ -1,8 +1,8 @@
-/* Random numbers from two sources. A generator with a seed is for simulation and training. It
- * returns the same numbers on every machine; only rand_normal() also depends on the C library. If
- * it is seeded with a key such as a sample number (rand_init_keyed()), N workers together draw the
- * same numbers as one worker would. Bytes from the kernel are for values that an attacker must not
- * guess. */
+/* Random numbers from two sources. A generator with a seed is for random numbers that need not be
+ * secret, for example in simulation and training. It returns the same numbers on every machine;
+ * only rand_normal() also depends on the C library. If it is seeded with a key such as a sample
+ * number (rand_init_keyed()), N workers together draw the same numbers as one worker would. Bytes
+ * from the kernel are for values that an attacker must not guess. */
 #ifndef TRAINYARD_BASE_RAND_H
 #define TRAINYARD_BASE_RAND_H
 

@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { BEFORE_MAX = 40 }; /* characters shown before the mark if the line is too long */
+enum { BEFORE_MAX = 40 }; /* characters shown before the '^' if the line is too long */
 
 static const char INDENT[] = "    ", CUT[] = "…";
 
@@ -77,7 +77,8 @@ static size_t step_size(const char *at, const char *end)
     return size ? size : 1;
 }
 
-/* Returns whether the character may be part of a credential and must be masked. */
+/* Returns whether the byte is masked in a text with credentials: a letter, a digit or a byte
+ * outside ASCII. */
 static bool source_is_word(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
@@ -94,7 +95,7 @@ static bool source_is_control(const char *at, size_t size)
 }
 
 /* Appends one character in a printable form and returns its number of columns. A tab takes one
- * column, so that the mark stays below its character. */
+ * column, so that the '^' stays below the character at the place of the error. */
 static size_t append_shown(struct buf *buf, const char *at, size_t size, bool masked)
 {
     char instead = masked && source_is_word(*at) ? '*'

@@ -16,16 +16,17 @@
 
 struct json;
 
-/* Maximum number of columns that are shown of a line. The parts of a longer line that are not shown
- * become "…". */
+/* Maximum number of terminal columns that are shown of a line. The parts of a longer line that are
+ * not shown become "…". */
 enum { SOURCE_SHOWN_MAX = 100 };
 
 struct source {
     const char *name; /* "job.yaml" */
     const char *text;
     size_t size;
-    /* The text contains credentials. Then letters and digits of values are shown as '*', because
-     * error messages are written to logs. */
+    /* The text contains credentials. Then letters, digits and bytes outside ASCII are shown as '*'
+     * from the first ':' of a line on, or in the whole line if it has no ':', because error
+     * messages are written to logs. */
     bool secret;
 };
 

@@ -10,7 +10,8 @@
 
 struct arena;
 
-/* Compares strings that may be NULL. NULL is equal only to NULL. */
+/* str_eq() and str_eq_nocase() accept NULL, which is equal only to NULL. The other two functions do
+ * not accept NULL. */
 bool str_eq(const char *a, const char *b);
 bool str_eq_nocase(const char *a, const char *b);
 bool str_has_prefix(const char *text, const char *prefix);
@@ -34,13 +35,13 @@ char **str_split(struct arena *arena, const char *text, char separator, size_t *
 
 /* Returns the candidate with the smallest edit distance to `word`. Ignores candidates with a
  * distance above 2, with a distance that is not below their length, or with more than 64 bytes.
- * Returns NULL if no candidate is left. Used for "did you mean …". */
+ * Used for "did you mean …". Returns NULL if no candidate is left, or if `word` has more than 64
+ * bytes. */
 const char *str_nearest(const char *word, const char *const *candidates, size_t count);
 
 /* These functions return whether a text is a name as Kubernetes defines it: an RFC 1123 label, an
  * RFC 1123 subdomain, an RFC 1035 label. They return false for NULL. A label has at most 63
- * characters. A subdomain has at most 253 characters; a part between two dots has no separate
- * limit. */
+ * characters. A subdomain has at most 253 characters; its parts have no separate limit. */
 bool str_is_dns_label(const char *text);
 bool str_is_dns_subdomain(const char *text);
 bool str_is_dns1035_label(const char *text);

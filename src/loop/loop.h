@@ -1,7 +1,8 @@
-/* The event loop of a control process: an interface with two implementations, libuv on a machine
- * (uv_loop.c) and virtual time with a seeded order in simulation (sim/sim_loop.c). Code that uses a
- * struct loop works with both implementations. Only loop/, net/ and node/ use the libuv loop that
- * loop_uv() returns. Other code may only compare it with NULL.
+/* The event loop of the control processes and of the trainer's web servers: an interface with two
+ * implementations, libuv on a machine (uv_loop.c) and virtual time with a seeded order in
+ * simulation (sim/sim_loop.c). Code that uses a struct loop works with both implementations. Only
+ * loop/, net/ and node/ use the libuv loop that loop_uv() returns. Other code may only compare it
+ * with NULL.
  *
  * A turn is one iteration of the loop.
  *
@@ -24,8 +25,8 @@ int loop_new(struct loop **ret, struct err *err); /* a loop on libuv */
  * a libuv handle of the caller is neither closed nor closing. NULL-safe; returns NULL. */
 struct loop *loop_free(struct loop *loop);
 
-/* Runs until loop_stop() is called, or until no timer, task, work or active libuv handle is
- * left. */
+/* Runs until loop_stop() is called, or until no timer, task, work or active libuv handle is left.
+ * Handles after uv_unref() do not count. */
 void loop_run(struct loop *loop);
 void loop_stop(struct loop *loop);
 

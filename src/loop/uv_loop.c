@@ -1,7 +1,7 @@
-/* The event loop on libuv, for control processes on a real machine. One libuv timer is set to the
- * earliest timer of the heap. An idle handle is active while there are deferred tasks. An async
- * handle, which does not keep the loop alive, receives posted tasks. A prepare handle measures each
- * turn. */
+/* The event loop on libuv, for programs on a real machine. One libuv timer is set to the earliest
+ * timer of the heap. An idle handle is active while there are deferred tasks. An async handle,
+ * which does not keep the loop alive, receives posted tasks. A prepare handle measures each turn.
+ */
 #include "loop/loop.h"
 
 #include "base/log.h"

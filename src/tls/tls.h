@@ -76,12 +76,13 @@ int tls_server_new(const char *cert_pem, const char *key_pem, struct tls_server 
 struct tls_server *tls_server_free(struct tls_server *server);
 
 /* The server's side of one TLS connection, without a socket. The caller passes the encrypted bytes
- * that the peer sent to tls_feed(), which fails with ERR_TOO_LARGE if more than 256 KiB wait to be
- * read. tls_read() returns decrypted bytes; tls_write() encrypts bytes. Both return a number of
- * bytes or a negative error. 0 means that they need more encrypted bytes from the peer first, or
- * that the peer has closed the session (tls_peer_closed()). After tls_read(), tls_write() and
- * tls_shutdown(), also if they failed, the caller calls tls_drain() until it returns 0, and sends
- * the encrypted bytes that it returns to the peer. */
+ * that the peer sent to tls_feed(), which returns 0, or -ERR_TOO_LARGE if more than 256 KiB would
+ * wait to be decrypted by tls_read(). tls_read() returns decrypted bytes; tls_write() encrypts
+ * bytes. Both return a number of bytes or a negative error. 0 means that `size` is 0, that they
+ * need more encrypted bytes from the peer first, or that the peer has closed the session
+ * (tls_peer_closed()). After tls_read(), tls_write() and tls_shutdown(), also if they failed, the
+ * caller calls tls_drain() until it returns 0, and sends the encrypted bytes that it returns to the
+ * peer. */
 struct tls_session;
 struct tls_session *tls_session_new(struct tls_server *server);
 /* NULL-safe; returns NULL. */
@@ -102,16 +103,16 @@ void tls_shutdown(struct tls_session *session);
  * if the request was sent, even if the response is incomplete. */
 int tls_client_exchange(int fd, const char *host, int in, int out, struct err *err);
 
-/* Functions of the owner of encrypted connections. They receive and send on a descriptor without
- * blocking. They return the number of bytes or a negative errno: -EAGAIN if no byte can be
- * transferred now, -ENOTCONN at the end of the connection. */
+/* The functions that the owner of encrypted connections provides. They receive and send on a
+ * descriptor without blocking. They return the number of bytes or a negative errno: -EAGAIN if no
+ * byte can be transferred now, -ENOTCONN at the end of the connection. */
 struct tls_stream_io {
     ssize_t (*recv)(int fd, void *data, size_t size);
     ssize_t (*send)(int fd, const void *data, size_t size);
 };
 
-/* The settings that the streams of a process share, and the functions for their descriptors. It
- * must outlive the streams. The caller frees *ret with tls_stream_context_free(), which is
+/* The settings that the streams of a process share, and the functions for their descriptors. The
+ * context must outlive the streams. The caller frees *ret with tls_stream_context_free(), which is
  * NULL-safe and returns NULL. */
 struct tls_stream_context;
 int tls_stream_context_new(const struct tls_stream_io *io, struct tls_stream_context **ret,

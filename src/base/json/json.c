@@ -280,7 +280,8 @@ void json_append(struct json *array, struct json *value)
     json_list_append(array, value);
 }
 
-/* Returns the member, or NULL. Sets *ret to the item before it, or NULL if there is none. */
+/* Returns the member of this name and sets *ret to the member before it, or to NULL if it is the
+ * first. Returns NULL if there is no such member; then *ret has no meaning. */
 static struct json *find_with_previous(struct json *object, const char *name, struct json **ret)
 {
     *ret = NULL;

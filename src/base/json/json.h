@@ -51,7 +51,7 @@ struct json {
 struct json_limits {
     size_t depth; /* nesting levels; 0 or a value above JSON_DEPTH_MAX means JSON_DEPTH_MAX */
     size_t nodes; /* total number of values; 0 means JSON_NODES_MAX */
-    bool repeats; /* allow a name twice in one object; the tree then has both members */
+    bool repeats; /* allow duplicate names in an object; the tree then has all members */
 };
 /* A stored object may nest 128 levels deep (engine/stored/stored.h). The other levels are for the
  * lists, Tables and events that contain the object. */
@@ -65,7 +65,8 @@ int json_parse(struct arena *arena, const char *text, size_t size, const struct 
                struct json **ret, struct err *err);
 
 /* json_write() writes no white space; json_write_pretty() indents by two spaces. The output is
- * always valid JSON: invalid UTF-8 in a string becomes U+FFFD. */
+ * always valid JSON: invalid UTF-8 in a string becomes U+FFFD, and a `json` of NULL becomes null.
+ */
 void json_write(const struct json *json, struct buf *buf);
 void json_write_pretty(const struct json *json, struct buf *buf);
 char *json_to_string(struct arena *arena, const struct json *json); /* without white space */

@@ -1,5 +1,5 @@
-/* Reads and writes small files with one JSON object, which this program itself writes: for example
- * its settings. Files that users write (YAML, any size) are read elsewhere. */
+/* Reads and writes the small files in which this program stores its own data, such as its settings.
+ * Each contains one JSON object. Files that users write (YAML, any size) are read elsewhere. */
 #ifndef TRAINYARD_BASE_JSON_JSON_FILE_H
 #define TRAINYARD_BASE_JSON_JSON_FILE_H
 

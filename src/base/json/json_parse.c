@@ -1,8 +1,9 @@
 /* Parses JSON in one pass; see json.h. The text is copied once into the arena, and strings are
  * decoded in place in the copy. The closing quote of a string becomes its NUL, so that a string
  * needs no allocation. NUL bytes follow the copy, so that no scan needs to check for the end and
- * eight bytes can be tested at once. The parser must accept exactly RFC 8259, except that it
- * refuses duplicate names, NUL characters and numbers that are too large for double. */
+ * eight bytes can be tested at once. The parser must accept exactly RFC 8259, with these
+ * exceptions: it refuses duplicate names (unless the limits allow them), NUL characters, halves of
+ * surrogate pairs, numbers that are too large for double, and texts beyond the limits. */
 #include "base/json/json.h"
 
 #include "base/json/json_list.h"

@@ -1,7 +1,8 @@
 /* Parses YAML 1.1 like kubectl into JSON trees with lines and columns, and writes YAML. Aliases are
- * expanded within the limits. Errors are an unknown tag, a duplicate key in a mapping (unless the
- * limits allow it), a key that cannot become a JSON name, and an exceeded limit. An error message
- * shows the place in the text; see source.h. */
+ * expanded within the limits. Besides text that is not YAML, these are errors: an unknown tag, an
+ * undefined alias, a duplicate key in a mapping (unless the limits allow it), a key or value that
+ * JSON cannot express, and an exceeded limit. An error message shows the place in the text; see
+ * source.h. */
 #ifndef TRAINYARD_BASE_JSON_YAML_H
 #define TRAINYARD_BASE_JSON_YAML_H
 

@@ -25,8 +25,9 @@ int options_refuse_unknown(const struct command *command, const char *prefix, co
 int options_config_read(const struct command *command, const char *path, struct option_config *ret,
                         struct err *err);
 /* Gets the values of an option in the config file as strings, which are never NULL. Only an
- * OPTION_LIST has more than one value. Sets *ret_member to the member of the file, or NULL if the
- * file does not set the option. */
+ * OPTION_LIST has more than one value. Returns 0, or -ERR_USAGE if a value has a type that the
+ * option does not take. Sets *ret_member to the member of the file, or NULL if the file does not
+ * set the option. */
 int options_config_get(const struct command *command, const struct option_config *config,
                        const struct option *option, const struct json **ret_member,
                        const char *const **ret_texts, size_t *ret_count, struct err *err);
@@ -54,8 +55,8 @@ void options_write_arguments(const struct command *command, struct buf *buf);
  * variables. */
 void options_write_sentence(const struct option *option, struct buf *buf);
 
-/* Returns `row` itself. If `row` is the end of a table, returns the first row of the table that
- * continues it (`more`), or NULL. */
+/* Returns `row`, unless it is the end of a table. In that case returns the first row of the table
+ * that continues this table (`more`), or NULL if there is none. */
 static inline const struct option *options_row(const struct option *row)
 {
     while (row && !row->name)

@@ -1,6 +1,7 @@
 /* The whole main() of a program: finds the command, parses its options and runs it; see options.h.
  * Requested help goes to stdout. A usage error goes to stderr with exit code 2. If stdout cannot be
- * written, a command fails unless its `output_is_progress` is set. */
+ * written, a command fails, unless the reader has closed the pipe or the command has
+ * `output_is_progress`. */
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/options/internal.h"

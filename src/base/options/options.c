@@ -63,8 +63,8 @@ static bool is_service_link(const char *name, const char *text)
     return str_has_suffix(name, "_PORT") && strstr(text, "://");
 }
 
-/* Sets the option from its environment variables. Returns 1 if one is set, 0 if none is, or a
- * negative error. */
+/* Sets the option from the first of its environment variables that is not empty and no service
+ * link. Returns 1 if there is one, 0 if there is none, or a negative error. */
 static int store_environment(struct parse *parse, const struct option *option)
 {
     const char *names = option->environment, *piece;

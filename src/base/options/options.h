@@ -62,7 +62,7 @@ struct option {
                                 first that is not empty is used, except Kubernetes service links
                                 (NAME_PORT=tcp://…) */
     const char *fallback;    /* the default as text, or NULL */
-    const char *value;       /* the placeholder for the value in the help: "DIR" */
+    const char *value;       /* the placeholder in the help, such as "DIR"; NULL: "VALUE" */
     const char *choices;
     int64_t min, max;          /* OPTION_INT; both 0: no limit */
     int64_t multiple_of;       /* OPTION_INT; 0: any number */
@@ -118,9 +118,10 @@ struct program {
 
 /* Parses argv (without the command's name) into `values` (values_size bytes). Options may be
  * anywhere before "--". '_' in a name is read as '-'. Returns 0, -ERR_USAGE for a wrong command
- * line, or the error with which the config file cannot be read or parsed. For an unknown option,
- * the message suggests a similar name. On success *ret_arguments is an array of *ret_count
- * arguments and a NULL; the caller frees it and calls options_release(). */
+ * line or a wrong value in the environment or the config file, or the error with which the config
+ * file cannot be read or parsed. For an unknown option, the message suggests a similar name. On
+ * success *ret_arguments is an array of *ret_count arguments and a NULL; the caller frees it and
+ * calls options_release(). */
 int options_parse(const struct command *command, int argc, char *const *argv, void *values,
                   const char ***ret_arguments, size_t *ret_count, struct err *err);
 /* Frees what options_parse() allocated for `values`. */

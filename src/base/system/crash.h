@@ -1,6 +1,7 @@
-/* Logs one line when the process crashes: the signal, the address and the functions on the call
- * stack. Then the signal takes its default action, so that the exit status shows the signal and a
- * core dump is written if core dumps are enabled. Called by main(). */
+/* Logs one line when the process crashes: the signal, the functions on the call stack, and except
+ * for SIGABRT the address or the process that sent the signal. Then the signal takes its default
+ * action, so that the exit status shows the signal and a core dump is written if core dumps are
+ * enabled. Called by main(). */
 #ifndef TRAINYARD_BASE_SYSTEM_CRASH_H
 #define TRAINYARD_BASE_SYSTEM_CRASH_H
 

@@ -1,7 +1,7 @@
 /* Walks a tree of files that other processes may change during the walk. The number of open
  * descriptors does not grow with the depth of the tree. The walk follows no symlink and enters no
- * other file system. When the walk returns to a parent directory, it compares the inode. So a
- * directory that is moved during the walk does not lead out of the tree. */
+ * other file system. When the walk returns to a parent directory, it checks that the inode is the
+ * same as before. So a directory that is moved during the walk does not lead out of the tree. */
 #ifndef TRAINYARD_BASE_SYSTEM_FILE_WALK_H
 #define TRAINYARD_BASE_SYSTEM_FILE_WALK_H
 
@@ -26,7 +26,7 @@ struct file_walk {
     /* Limits of the tree. If one is exceeded, the walk ends with E2BIG. */
     size_t *entries_left; /* number of entries that may still be found; the walk decrements it;
                              NULL: no limit */
-    size_t depth_max;     /* number of nested directories; 0: no limit */
+    size_t depth_max;     /* number of nested directories, including `path`; 0: no limit */
     size_t names_max;     /* bytes of the names of directories that must still be walked; 0: 1 GiB,
                              beyond which the walk ends with ENOMEM */
 };

@@ -80,10 +80,10 @@ bool dns_is_name(const char *text);
 
 enum dns_section { DNS_ANSWERS, DNS_AUTHORITY, DNS_ADDITIONAL, DNS_SECTIONS };
 
-/* An answer under construction. Records are added section by section. If a record of the answer or
- * authority section does not fit, this record and all later records are omitted, and the answer
- * gets the TC flag. A record of the additional section that does not fit is omitted without the TC
- * flag. */
+/* An answer under construction. The caller must add the records section by section, in the order of
+ * enum dns_section. If a record of the answer or authority section does not fit, this record and
+ * all later records are omitted, and the answer gets the TC flag. A record of the additional
+ * section that does not fit is omitted without the TC flag. */
 struct dns_answer {
     const struct dns_query *query;
     uint8_t *data;

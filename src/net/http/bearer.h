@@ -1,7 +1,7 @@
 /* The bearer token of an HTTP client. In a cluster the token is in a file that the kubelet renews,
  * because the token of a service account is valid for an hour. So the file is read again after it
- * has changed. The loop thread does this: it calls stat() at most once per 5 s (the check interval)
- * and reads the small file after a change. */
+ * has changed. The loop thread calls stat() at most once per 5 s (the check interval), or earlier
+ * after a rejection of the token, and reads the small file after a change. */
 #ifndef TRAINYARD_NET_HTTP_BEARER_H
 #define TRAINYARD_NET_HTTP_BEARER_H
 
@@ -20,8 +20,8 @@ struct http_bearer {
 void http_bearer_init(struct http_bearer *bearer, const char *token, const char *path);
 void http_bearer_release(struct http_bearer *bearer);
 
-/* Returns the current token, or NULL. If the file is missing or empty, returns the token that was
- * read before. The pointer is valid until the next call. */
+/* Returns the current token, or NULL. If the file cannot be read or is empty, returns the previous
+ * token. The pointer is valid until the next call. */
 const char *http_bearer_get(struct http_bearer *bearer, int64_t now_ms);
 
 /* To be called when the server has rejected the token. The next http_bearer_get() then checks the

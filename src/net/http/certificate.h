@@ -1,7 +1,7 @@
 /* The client certificate of an HTTP client, with its key. Other programs renew the files before the
  * certificate expires, so the files are read again after one of them has changed. A new pair is
  * used only if certificate and key belong together. As in bearer.h, the files are checked at most
- * once per 5 s (the check interval). */
+ * once per 5 s (the check interval), or earlier after a rejection of the certificate. */
 #ifndef TRAINYARD_NET_HTTP_CERTIFICATE_H
 #define TRAINYARD_NET_HTTP_CERTIFICATE_H
 

@@ -31,8 +31,8 @@ static void call_mark_ready(struct client_call *call)
         list_append(&call->client->ready_calls, &call->ready_link);
 }
 
-/* Stores one header line. A response may have several headers, because "100 Continue" comes before
- * the final header. */
+/* Stores one header line. Several headers may arrive for one request, because the header of "100
+ * Continue" comes before the header of the final response. */
 static size_t on_header(char *line, size_t unit, size_t count, void *context)
 {
     struct client_call *call = context;

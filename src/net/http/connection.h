@@ -122,7 +122,8 @@ void http_connection_charge_written(struct http_connection *connection);
  * more. */
 void http_connection_reduce_charge(struct http_connection *connection, bool sent);
 /* Ends all charges to the current payer. Called when the user of a request becomes known, when
- * nothing is charged any more, and when the connection is upgraded or closed. */
+ * nothing is charged any more, and when the connection is upgraded, closed or ended to free memory.
+ */
 void http_connection_forget_payer(struct http_connection *connection);
 /* Ends the connection to free its memory. If a request is being read, refuses it with 429;
  * otherwise closes the connection at once. */

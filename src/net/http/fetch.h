@@ -1,5 +1,5 @@
-/* Sends one GET request for a small document on a stream, with HTTP/1.1 and without redirects. Used
- * for requests to untrusted programs, so the size and the time of the response are limited. */
+/* Sends one GET request for a small document on a stream, with HTTP/1.1. Does not follow redirects.
+ * Used for requests to untrusted programs, so the size and the time of the response are limited. */
 #ifndef TRAINYARD_NET_HTTP_FETCH_H
 #define TRAINYARD_NET_HTTP_FETCH_H
 

@@ -3,9 +3,10 @@
  *
  * A server is a handler function. It gets an exchange and writes the response, now or later, at
  * once or in pieces. A client uses a transport, which starts a call and reports the header, pieces
- * of the body and the end of the response. There are two transports: HTTP connections (client.c,
- * server.c) and direct calls within one process (local.c). Client and server code is the same for
- * both, so the same controllers run inside this process and in a real cluster. */
+ * of the body and the end of the response. There are two ways to the server: HTTP connections
+ * (client.c, server.c) and direct calls within one process (local.c). A third transport
+ * (throttle.c) wraps one of them and limits the calls. Client and server code is the same for both,
+ * so the same controllers run inside this process and in a real cluster. */
 #ifndef TRAINYARD_NET_HTTP_HTTP_H
 #define TRAINYARD_NET_HTTP_HTTP_H
 
@@ -54,7 +55,8 @@ struct http_exchange;
 struct stream;
 
 struct http_exchange_ops {
-    /* Starts the response. A `length` of -1 means unknown; the body is then sent chunked. */
+    /* Starts the response. A `length` of -1 means unknown. Over HTTP/1.1 the body is then sent
+     * chunked; over HTTP/1.0 the end of the connection ends it. */
     void (*begin)(struct http_exchange *exchange, int status, const struct http_header *headers,
                   int64_t length);
     void (*write)(struct http_exchange *exchange, const void *data, size_t size);
@@ -83,11 +85,11 @@ struct http_exchange {
     size_t body_max;       /* the largest accepted body; initially the limit of the server */
     const void *admission; /* the admission function's result for the handler; may be NULL */
     bool in_process;       /* the client is in this process, so the bytes need no network */
-    /* Called when the client is gone: it closed the connection or cancelled the call, or the server
-     * closes the connection. A handler that streams sets it. If it is set, a client that closes
-     * only its sending side counts as gone. May be NULL. */
+    /* Called when the client is gone: it closed the connection, its call was cancelled or timed
+     * out, or the server closes the connection. A handler that streams sets it. If it is set, a
+     * client that closes only its sending side counts as gone. May be NULL. */
     void (*on_cancel)(struct http_exchange *exchange);
-    /* Called when all written bytes are sent. May be NULL. */
+    /* Called when all written bytes are sent and the response has not ended. May be NULL. */
     void (*on_drain)(struct http_exchange *exchange);
     void *context; /* for the handler's own use */
     bool begun;    /* the response has begun */
@@ -119,9 +121,9 @@ size_t http_pending(struct http_exchange *exchange);
 
 /* Answers with "101 Switching Protocols" and returns the connection as a stream, which first
  * delivers the bytes that the peer sent after its request. The caller must start the stream before
- * the handler returns to the loop. The exchange ends as with http_end(). The response must not have
- * begun, and the request must have asked for the protocol. Returns 0, or -ERR_BAD_REQUEST if the
- * exchange is in-process or the peer is gone; then the handler must still send a response. */
+ * it returns to the loop. The exchange ends as with http_end(). The response must not have begun,
+ * and the request must have asked for the protocol. Returns 0, or -ERR_BAD_REQUEST if the exchange
+ * is in-process or the peer is gone; then the handler must still send a response. */
 int http_upgrade(struct http_exchange *exchange, const char *protocol,
                  const struct http_header *headers, struct stream **ret, struct err *err);
 
@@ -157,13 +159,14 @@ struct http_transport {
 };
 
 /* Starts a call. The request is copied. If `timeout_ms` is 0, the call has no time limit, which
- * streams need. */
+ * streamed responses such as watches need. */
 struct http_call *http_start(struct http_transport *transport, const struct http_request *request,
                              int64_t timeout_ms, const struct http_callbacks *callbacks,
                              void *context);
 /* Cancels a call. No callback of the call is called after this. Must not be called after on_end. */
 void http_cancel(struct http_transport *transport, struct http_call *call);
-/* Cancels all calls and frees the transport; returns NULL. May be called from within a callback. */
+/* Cancels all calls and frees the transport. May be called from within a callback. NULL-safe;
+ * returns NULL. */
 struct http_transport *http_transport_free(struct http_transport *transport);
 
 struct loop;

@@ -11,9 +11,9 @@
 #include <string.h>
 
 enum {
-    /* A connection with at most this many bytes is not charged. This is less than the memory of its
-     * TLS session (24 KiB measured). Nearly all requests and responses are smaller, so they need no
-     * lookup of the payer. */
+    /* A connection is charged only after it has used more than this many bytes. This is less than
+     * the memory of its TLS session (24 KiB measured). Nearly all requests and responses are
+     * smaller, so they need no lookup of the payer. */
     UNCOUNTED_MAX = 16 * 1024,
     PAYER_MAX = 256,
 };
@@ -38,7 +38,8 @@ void http_connection_forget_payer(struct http_connection *self)
 }
 
 /* Ends the largest connection of the payer that uses the most memory. Returns false if that is not
- * possible: this connection has the same payer, or the handler of the other one is running. */
+ * possible: no connection is charged, this connection has the same payer, or the handler of the
+ * largest connection is running. */
 static bool make_room(struct http_connection *self)
 {
     const struct budget *payer = budget_largest(&self->service->memory->total);

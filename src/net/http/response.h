@@ -35,9 +35,9 @@ void http_response_take_body(struct http_response *response);
  * large to be kept, frees it too and returns NULL. */
 struct arena *http_response_free(struct http_response *response);
 
-/* Called when the peer is gone. If the handler has not ended the response and the exchange has no
- * on_cancel, the handler continues, and its written bytes are dropped. Otherwise calls on_cancel if
- * the response has not ended, and frees the response. */
+/* Called when the connection is closed. If the handler was called and has not ended the response,
+ * calls on_cancel. If on_cancel is NULL in this case, the response stays until the handler ends it,
+ * and the written bytes are dropped. In all other cases frees the response. */
 void http_response_abandon(struct http_response *response);
 
 #endif

@@ -51,7 +51,7 @@ struct spdy_session *spdy_session_new(struct stream *stream,
  * on_closed. */
 void spdy_session_close(struct spdy_session *session);
 
-/* Returns the number of written bytes that are not sent yet. */
+/* Returns the number of written bytes that are not sent yet, or 0 if the session has ended. */
 size_t spdy_session_pending(const struct spdy_session *session);
 
 /* Accepts a stream. May be called only within on_stream. The caller then owns the stream. */

@@ -24,8 +24,8 @@ struct stream_handler {
     void (*on_data)(void *context, const char *data, size_t size); /* not called while paused */
     void (*on_sent)(void *context); /* all written bytes have been sent */
     /* No more data follows. If err is NULL, the peer closed its side, but writing may still work.
-     * Otherwise the stream has failed and closes itself. Called at most once with NULL, and then at
-     * most once with an error. */
+     * Otherwise the stream has failed and closes itself. Called at most once with NULL and at most
+     * once with an error. No call follows the error. */
     void (*on_end)(void *context, const struct err *err);
     void (*on_closed)(void *context); /* the stream is freed after this last callback */
 };

@@ -27,7 +27,7 @@ struct websocket_session_handler {
     void (*on_data)(void *context, const char *data, size_t size, bool first, bool last);
     void (*on_drain)(void *context); /* all written bytes have been sent */
     /* The peer has closed the session or the connection (err is NULL), or an error has ended the
-     * session. Not called after websocket_session_close(). */
+     * session. Not called after websocket_session_close() or websocket_session_abort(). */
     void (*on_end)(void *context, const struct err *err);
     void (*on_closed)(void *context); /* the last callback; the session is freed already */
 };
@@ -46,13 +46,13 @@ struct websocket_session *websocket_session_new(struct loop *loop, struct stream
  * The owner must check that text is UTF-8 if the sub-protocol requires it. */
 void websocket_session_use_text(struct websocket_session *session);
 
-/* Sends one message. */
+/* Sends one message. Does nothing if the session has ended. */
 void websocket_session_write(struct websocket_session *session, const void *data, size_t size);
-/* Sends one message: the number of a channel as one byte, then the data. All binary sub-protocols
- * of Kubernetes with channels have this form. */
+/* Sends one binary message, even after websocket_session_use_text(): the number of a channel as one
+ * byte, then the data. All binary sub-protocols of Kubernetes with channels have this form. */
 void websocket_session_write_channel(struct websocket_session *session, int channel,
                                      const void *data, size_t size);
-/* Returns the number of written bytes that are not sent yet. */
+/* Returns the number of written bytes that are not sent yet, or 0 if the session has ended. */
 size_t websocket_session_pending(const struct websocket_session *session);
 /* Back-pressure: while the session is paused, on_data is not called. */
 void websocket_session_pause(struct websocket_session *session, bool paused);

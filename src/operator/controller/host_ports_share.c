@@ -1,4 +1,4 @@
-/* Reports the ports of a controller's jobs to the table of node ports; see host_ports_share.h. */
+/* Reports the ports of a controller's jobs to the table of host ports; see host_ports_share.h. */
 #include "operator/controller/host_ports_share.h"
 
 #include "operator/reconcile/host_network.h"

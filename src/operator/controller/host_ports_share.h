@@ -1,4 +1,4 @@
-/* Connects a controller to the table of node ports: reports the ports of its jobs, and waits for
+/* Connects a controller to the table of host ports: reports the ports of its jobs, and waits for
  * the reports of the other controllers. Must be used on the loop thread of the controller. */
 #ifndef TRAINYARD_OPERATOR_CONTROLLER_HOST_PORTS_SHARE_H
 #define TRAINYARD_OPERATOR_CONTROLLER_HOST_PORTS_SHARE_H

@@ -1,4 +1,4 @@
-/* Assigns node ports to replicas with hostNetwork; see host_network.h. A job gets all the ports
+/* Assigns host ports to replicas with hostNetwork; see host_network.h. A job gets all the ports
  * that it needs, or it waits, because each replica needs the ports of all its peers. The plan
  * stores the ports in an annotation, which the controller writes before it creates a pod. A job
  * that has not ended keeps its ports. A finished or suspended job keeps only ports on which its

@@ -1,4 +1,4 @@
-/* Reads and assigns the node ports of replicas with hostNetwork. The ports are stored as an
+/* Reads and assigns the host ports of replicas with hostNetwork. The ports are stored as an
  * annotation of the job. reconcile_internal.h declares the functions that assign them. Pure. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_HOST_NETWORK_H
 #define TRAINYARD_OPERATOR_RECONCILE_HOST_NETWORK_H

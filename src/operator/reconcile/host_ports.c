@@ -1,4 +1,4 @@
-/* Implements the table of node ports; see host_ports.h. */
+/* Implements the table of host ports; see host_ports.h. */
 #include "operator/reconcile/host_ports.h"
 
 #include "base/cleanup.h"

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The default range. It is below the node ports of Services and below the ephemeral ports of the
+/* The default range. It is below the NodePorts of Services and below the ephemeral ports of the
  * system. */
 enum { HOST_PORTS_FIRST = 20000, HOST_PORTS_LAST = 29999 };
 

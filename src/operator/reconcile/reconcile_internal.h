@@ -64,7 +64,7 @@ void training_pass_suspended(struct training_pass *pass);
 /* Resumes a suspended job. Returns false as long as pods from before the suspension exist. */
 bool training_pass_resume(struct training_pass *pass);
 
-/* host_network.c: assigns node ports. Returns false if too few ports are free or the port table is
+/* host_network.c: assigns host ports. Returns false if too few ports are free or the port table is
  * not complete yet. Then no pod can be created. */
 bool training_pass_assign_ports(struct training_pass *pass);
 /* Releases the ports of a finished or suspended job, each port when its pod has ended. */

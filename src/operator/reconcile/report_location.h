@@ -1,6 +1,6 @@
 /* Tells the user where the report of a run is: converts the path that the program names in its
- * container to a path on a volume. The reconcile calls it for the pod that reports the progress, when
- * that pod has succeeded. Pure. */
+ * container to a path on a volume. The reconcile calls it for the pod that reports the progress,
+ * when that pod has succeeded. Pure. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_REPORT_LOCATION_H
 #define TRAINYARD_OPERATOR_RECONCILE_REPORT_LOCATION_H
 
@@ -23,8 +23,8 @@ struct training_claims {
  *   in a claim: such a path if `claims` finds the data, else "face/report.html in claim models"
  *
  * Returns NULL if the path is invalid or not on a volume of these two types, or if its mount has a
- * subPathExpr. `spec` is the pod spec of the job's template, because the operator's copy of `pod` has
- * no volumes. */
+ * subPathExpr. `spec` is the pod spec of the job's template, because the operator's copy of `pod`
+ * has no volumes. */
 const char *training_report_location(struct arena *arena, const struct training_claims *claims,
                                      const struct json *pod, const struct json *spec,
                                      const char *container, const char *path);
