@@ -32,8 +32,9 @@ struct json *node_object_status(struct arena *arena, const char *name, int node,
                                 const struct node_condition *condition, int64_t now_ms);
 
 /* Registers the nodes and sends their heartbeats until the registrar is freed. Each node offers
- * `size`, and all GPUs and images of the machine. `names` ends with NULL. All strings must outlive
- * the registrar, and the caller frees `client` before the registrar. */
+ * `size`, `gpus` GPUs and all images of the machine. `names` ends with NULL. `plain` is the reason
+ * why pods have no namespaces, or NULL. All strings must outlive the registrar, and the caller must
+ * free `client` before the registrar. */
 struct node_registrar;
 struct node_registrar *node_registrar_new(struct loop *loop, struct kube_client *client,
                                           const char *state_dir, const char *const *names,

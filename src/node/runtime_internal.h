@@ -19,7 +19,7 @@ struct node_runtime {
     struct kube_informer *pods, *services, *endpoints, *configmaps, *secrets, *claims, *volumes;
     struct node_registrar *registrar;
     struct names_service *names;
-    struct helper_keeper *holder; /* restarts the holder of the pod network; NULL without network */
+    struct helper_keeper *holder; /* restarts the holder; NULL if pods have no namespaces */
     struct helper_keeper *egress; /* restarts the egress program; NULL if there is none */
     struct service_proxy *proxy;
     struct arena *arena;           /* memory that lives as long as the runtime */

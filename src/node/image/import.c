@@ -126,7 +126,7 @@ static int place_image(struct importing *import, const struct image_found *image
     return 0;
 }
 
-/* Returns the name as it is in the table: with a tag. */
+/* Sets `*ret` to the name as it is in the table: with a tag. */
 static int name_of(struct importing *import, const char *text, const char **ret)
 {
     struct image_name name;

@@ -1,7 +1,8 @@
 /* Loads the image table, and finds what an image's name means on this machine: a command of the
  * machine, an imported root file system, or a directory that is used as the root file system. Three
  * images are built in. The others are members of <state>/images.json, which `trainyard image` reads
- * and writes. The planner of pods and the registrar of nodes read this file. A member has this form:
+ * and writes. The planner of pods and the registrar of nodes read this file. A member has this
+ * form:
  *
  *   "name:tag": {"command": […], "args": […], "env": ["K=V"…], "workdir": "/", "user": "app",
  *                "stopSignal": "SIGQUIT", "rootfs": "/dir", "digest": "sha256:…", "manifest":

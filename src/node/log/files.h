@@ -28,8 +28,8 @@ int node_log_files_open(const char *path, int64_t tail_lines, struct node_log_pl
 ssize_t node_log_files_read(struct node_log_place *place, void *data, size_t size);
 
 /* Must be called after a read that reached the end of the file. Returns false if there is no next
- * file yet. Otherwise moves to the next file, or stays in the open file if that file has grown since
- * the read, and returns true. */
+ * file yet. Otherwise moves to the next file, or stays in the open file if that file has grown
+ * since the read, and returns true. */
 bool node_log_files_go_on(const char *path, struct node_log_place *place);
 
 /* Returns true if both descriptors refer to the same file. */

@@ -1,5 +1,5 @@
-/* Chooses which run's log a client gets, finds the last lines of a log file, and converts records to
- * the text for a client. Opens no files: the callers pass descriptors and data. */
+/* Chooses which run's log a client gets, finds the last lines of a log file, and converts records
+ * to the text for a client. Opens no files: the callers pass descriptors and data. */
 #ifndef TRAINYARD_NODE_LOG_READ_H
 #define TRAINYARD_NODE_LOG_READ_H
 
@@ -10,8 +10,8 @@
 
 /* Chooses the run whose log the client wants: the current run, or the latest run if the container
  * waits to be restarted. With `previous`, chooses the run that `lastState` in the pod's status
- * describes. `state` is NULL if the container has no state yet. Returns 0, or -ERR_BAD_REQUEST with the
- * text of Kubernetes, and the message of a waiting container appended. */
+ * describes. `state` is NULL if the container has no state yet. Returns 0, or -ERR_BAD_REQUEST with
+ * the text of Kubernetes, and the message of a waiting container appended. */
 int node_log_choose_run(const struct container_state *state, const struct json *pod,
                         const char *container, bool previous, int64_t *ret_run, struct err *err);
 

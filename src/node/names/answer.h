@@ -8,7 +8,7 @@
 
 enum names_verdict {
     NAMES_ANSWERED,      /* `data` contains the answer */
-    NAMES_OUTSIDE,       /* not a valid name of the cluster: the caller forwards the query */
+    NAMES_OUTSIDE,       /* not a name of the cluster: the caller forwards the query */
     NAMES_ALIAS_OUTSIDE, /* an alias of a name outside: the caller asks for that name */
 };
 

@@ -2,8 +2,9 @@
  * nf_tables table in the pod network gives packets of all pods one source address. If root runs the
  * cluster, a veth pair leads to the machine, and a table on the machine translates that address to
  * the machine's own. For an ordinary user, a helper process of trainyard-step runs a program for
- * egress, pasta or slirp4netns. Pods cannot reach the machine itself through egress. A cluster
- * works without egress; 'trainyard up' and 'trainyard status' then print what is missing. */
+ * egress, pasta or slirp4netns. Pods cannot reach the machine itself through egress; but if egress
+ * is a program, this holds only for the addresses that egress_forbid_machine() has blocked. A
+ * cluster works without egress; 'trainyard up' and 'trainyard status' then print the reason. */
 #ifndef TRAINYARD_NODE_NETWORK_EGRESS_H
 #define TRAINYARD_NODE_NETWORK_EGRESS_H
 
@@ -15,11 +16,10 @@
 
 /* The link in the pod network. If egress is pasta, the link has EGRESS_ADDRESS, and its gateway is
  * EGRESS_GATEWAY. slirp4netns chooses its own addresses in EGRESS_RANGE. */
-#define EGRESS_LINK  "tyout"
-#define EGRESS_RANGE "10.246.0.0" /* /16, from which each cluster of root takes four addresses */
-#define EGRESS_GATEWAY                                                                             \
-    "10.246.0.1" /* an address that only the pod network and pasta know */
-#define EGRESS_ADDRESS "10.246.0.2" /* the address of the link in the pod network */
+#define EGRESS_LINK    "tyout"
+#define EGRESS_RANGE   "10.246.0.0" /* /16, from which each cluster of root takes four addresses */
+#define EGRESS_GATEWAY "10.246.0.1" /* an address that only the pod network and pasta know */
+#define EGRESS_ADDRESS "10.246.0.2" /* the address of the link, for pasta */
 
 enum egress_kind { EGRESS_NONE, EGRESS_KERNEL, EGRESS_PROGRAM };
 
@@ -37,8 +37,8 @@ void egress_release(struct egress *egress);
 int egress_load(const char *state_dir, struct egress *ret, struct err *err);
 
 /* Sets up egress, or reuses the setup of an earlier run, and stores the result in
- * <state>/run/way-out. A failure is stored as the complaint. `network_fd` is the pod network.
- * `nested` is node_namespaces_are_nested(); if it is true, egress is a program. */
+ * <state>/run/way-out. A failure is stored as the complaint. `network_fd` refers to the pod
+ * network. `nested` is node_namespaces_are_nested(); if it is true, egress is a program. */
 void egress_open(const struct helper_options *options, int network_fd, bool nested);
 /* Returns the current problem in one line, in the arena, or NULL. */
 char *egress_complaint(struct arena *arena, const char *state_dir);

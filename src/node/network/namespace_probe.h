@@ -19,8 +19,8 @@ bool namespace_probe_can_become(void);
 int namespace_probe_make_user_namespace(struct err *err);
 
 /* Returns 0 if namespaces work. Otherwise returns a negative code, and `err`, which must not be
- * NULL, says which attempt was refused. Blocks until the child has ended. `directory` is any directory; the child mounts a file
- * system over it that other processes do not see. */
+ * NULL, says which attempt was refused. Blocks until the child has ended. `directory` is any
+ * directory; the child mounts a file system over it that other processes do not see. */
 int namespace_probe(const char *directory, struct err *err);
 
 /* Returns a sentence that says which settings allow namespaces. */

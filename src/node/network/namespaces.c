@@ -124,8 +124,8 @@ static int pod_request_end(const char *directory, const struct pod_stop *stop, i
     return 0;
 }
 
-/* Waits for a supervisor, and closes `pidfd`. A supervisor that does not end in time is killed
- * together with its pod. Does nothing if `pidfd` is -1. */
+/* Waits for a supervisor, and closes `pidfd`. Kills a supervisor that does not end in time; if its
+ * pod has namespaces, the pod ends with it. Does nothing if `pidfd` is -1. */
 static int pod_await_end(int pidfd, int64_t timeout_ms, int death_ms, struct err *err)
 {
     int result = 0;

@@ -16,7 +16,7 @@ struct pod_facts {
     const char *host_address;    /* status.hostIP */
     const struct json *capacity; /* the node's capacity by resource, or NULL */
     /* For a pod on the machine's network, the API's port on 127.0.0.1. For other pods 0: they use
-     * the service "kubernetes". */
+     * the service "kubernetes". Only environment_add_services() reads it. */
     int api_port;
 };
 
@@ -38,8 +38,8 @@ int environment_field(struct arena *arena, const struct pod_facts *facts, const 
                       const char **ret, struct err *err);
 
 /* Sets `*ret` to the amount of a resource, such as "limits.cpu", in units of the reference's
- * divisor. Uses the container that the reference names, or `container` if it names none. `container`
- * may be NULL if the reference names one. */
+ * divisor. Uses the container that the reference names or, if it names none, `container`, which may
+ * be NULL. Returns -ERR_INVALID if there is no such container. */
 int environment_resource(struct arena *arena, const struct pod_facts *facts,
                          const struct json *container, const struct json *reference,
                          const char **ret, struct err *err);
@@ -57,8 +57,8 @@ int environment_build(struct arena *arena, const struct pod_facts *facts,
                       struct pod_strings *ret, struct err *err);
 
 /* Reports keys of a config map or secret that are not valid names of variables, even with the
- * prefix of envFrom. `kind` is "configMap"
- * or "secret", `name` is the name of the object, and `keys` lists the keys, separated by commas. */
+ * prefix of envFrom. `kind` is "configMap" or "secret", `name` is the name of the object, and
+ * `keys` lists the keys, separated by commas. */
 typedef void environment_skipped(void *context, const char *kind, const char *name,
                                  const char *keys);
 /* Calls `tell` once for each source of the container's envFrom that has keys which cannot be names

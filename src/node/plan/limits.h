@@ -8,9 +8,9 @@
 #include "node/limits/cgroup.h"
 #include "node/pod/record/spec.h"
 
-/* The annotation with the limit of processes and threads of a pod, the limit of a pod without it,
- * and the largest limit that it can set. Training needs far fewer than the default, and a fork bomb
- * of this size does not stop a machine. */
+/* The annotation with the limit of processes and threads of a pod, the limit of a pod without the
+ * annotation, and the largest value of the annotation. Training needs far fewer than the default,
+ * and a fork bomb of the default size does not stop a machine. */
 #define POD_PIDS_ANNOTATION "trainyard.dev/pids-limit"
 enum { POD_PIDS_DEFAULT = 4096, POD_PIDS_MAX = 4194304 };
 

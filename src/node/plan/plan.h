@@ -1,8 +1,8 @@
 /* Plans a pod: turns a Pod of the API into the spec for the pod's supervisor, with names, commands,
  * environment and mounts. plan/preparation.c calls plan_pod() on a thread of the pool. So the
  * planner reads no informer: all API objects come from its input. It creates the directories and
- * files of the pod's volumes, but it starts no process. If the pod cannot run on this machine, the planner refuses it
- * with a reason that Kubernetes uses and a message. */
+ * files of the pod's volumes, but it starts no process. If the pod cannot run on this machine, the
+ * planner refuses it with a reason that Kubernetes uses and a message. */
 #ifndef TRAINYARD_NODE_PLAN_PLAN_H
 #define TRAINYARD_NODE_PLAN_PLAN_H
 
@@ -31,8 +31,8 @@ struct plan_input {
      */
     int64_t started_ms;
     const char *home;          /* the home directory of the user who runs the cluster, or NULL */
-    const char *const *shares; /* from 'trainyard up --share'; the list ends with NULL, or is NULL */
-    const char *machine_resolv_conf;    /* the content of node_options.resolv_conf */
+    const char *const *shares; /* node_options.shares; the list ends with NULL, or is NULL */
+    const char *machine_resolv_conf;    /* the content of the file node_options.resolv_conf */
     const struct json *images;          /* the table of images (image/table.h) */
     const struct node_objects *objects; /* finds the API objects that the pod refers to */
     const struct map *tokens;           /* tokens of the service account by audience */

@@ -41,8 +41,8 @@ static uint64_t plan_capabilities(struct planner *p, const struct json *wanted)
 }
 
 /* Checks runAsNonRoot, with the kubelet's messages. `given` is runAsUser, or -1 if it is not set.
- * If the image names its user by name, the check fails, because the kubelet does not look up the
- * name. */
+ * If it is not set and the image names its user by name, the check fails, because the kubelet does
+ * not look up the name. */
 static int check_non_root(struct planner *p, const struct pod_container *container, int64_t given)
 {
     const struct json *pod = p->input->pod;

@@ -1,7 +1,8 @@
 /* A proxy for TCP and UDP on epoll. It listens on the addresses in its table and connects each
- * client to a backend of the route: in rotation or, if the route is sticky, by the client's address.
- * For a TCP client it tries the next backend if one does not answer. A change of the table does not
- * end TCP connections. A route without backends has no listener, so that clients are refused at once.
+ * client to a backend of the route: in rotation or, if the route is sticky, by the client's
+ * address. For a TCP client it tries the next backend if one does not answer. A change of the table
+ * does not end TCP connections. A route without backends has no listener, so that clients are
+ * refused at once.
  *
  * Two processes run a proxy. trainyard-step (step/helper/proxy.c) serves the addresses of services
  * and outlives the control process. The control process (service/service_proxy.c) serves ports of

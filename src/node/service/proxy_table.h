@@ -1,8 +1,8 @@
 /* Defines the table of a proxy: where it listens, and where it connects to. The control process
- * computes the tables (service/service_table.h), and writes one of them as text for the service
- * proxy. The text has one line "listen ADDRESS:PORT" per route. Lines about the route follow: "udp
- * yes" for datagrams, "sticky yes" if clients stay with one backend, and one line "to ADDRESS:PORT"
- * per backend. The parser does not trust its input. */
+ * computes the tables (service/service_table.h), and writes the table for clients in pods as text
+ * for the process that serves them. The text has one line "listen ADDRESS:PORT" per route. Lines
+ * about the route follow: "udp yes" for datagrams, "sticky yes" if clients stay with one backend,
+ * and one line "to ADDRESS:PORT" per backend. The parser does not trust its input. */
 #ifndef TRAINYARD_NODE_SERVICE_PROXY_TABLE_H
 #define TRAINYARD_NODE_SERVICE_PROXY_TABLE_H
 

@@ -10,8 +10,8 @@
 bool volume_files_is(const struct json *volume);
 
 /* Writes the files to `directory`. Returns -ERR_NOT_FOUND if an object or key that is not optional
- * does not exist, or if a token has not been issued yet. If an object cannot be read or a file cannot be written, the directory keeps its
- * content. */
+ * does not exist, or if a token has not been issued yet. If an object cannot be read or a file
+ * cannot be written, the directory keeps its content. */
 int volume_files_write(struct arena *arena, const struct volume_context *context,
                        const struct json *volume, const char *directory, struct err *err);
 

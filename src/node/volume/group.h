@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Changes the directory `path` and the files below it. If `read_only`, does not add write permission
- * for the group. Does not follow links below `path`, enter
- * other file systems, or enter directories nested deeper than DEPTH_MAX (group.c). Skips files that
- * cannot be opened. A negative group changes nothing. */
+/* Changes the directory `path` and the files below it. If `read_only`, does not add write
+ * permission for the group. Does not follow links below `path`, enter other file systems, or enter
+ * directories nested deeper than DEPTH_MAX (group.c). Skips files that cannot be opened. A negative
+ * group changes nothing. */
 int volume_group_give(const char *path, int64_t group, bool read_only, struct err *err);
 /* Like volume_group_give(), but changes only the directory itself, and does not add write
  * permission for the group. */

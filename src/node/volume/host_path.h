@@ -8,10 +8,11 @@
 #include "base/err.h"
 #include "base/json/json.h"
 
-/* `source` is the hostPath of a volume, or the hostPath or local source of a persistent volume. Sets
- * *ret to the path in `source` with symbolic links resolved, allocated in `arena`. A missing source of type DirectoryOrCreate or FileOrCreate is created.
- * Paths inside `state_dir`, which contains the cluster's secrets, are refused, and nothing is
- * created there. Returns 0 or a negative code. */
+/* `source` is the hostPath of a volume, or the hostPath or local source of a persistent volume.
+ * Sets *ret to the path in `source` with symbolic links resolved, allocated in `arena`. A missing
+ * source of type DirectoryOrCreate or FileOrCreate is created. Paths inside `state_dir`, which
+ * contains the cluster's secrets, are refused, and nothing is created there. Returns 0 or a
+ * negative code. */
 int volume_host_path(struct arena *arena, const struct json *source, const char *state_dir,
                      const char **ret, struct err *err);
 

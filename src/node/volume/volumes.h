@@ -43,8 +43,8 @@ int volume_refresh(struct arena *arena, const struct volume_context *context,
 
 /* Finds the directory of a bound claim. `*ret_is_managed` becomes true if the directory is below
  * <state>/volumes and may have to be created, or false if it is the source of a volume that a user
- * created. Returns -ERR_NOT_FOUND if the claim, its volume, or the directory of a user's volume does
- * not exist, or if the claim is not bound. */
+ * created. Returns -ERR_NOT_FOUND if the claim, its volume, or the directory of a user's volume
+ * does not exist, or if the claim is not bound. */
 int volume_claim_find(struct arena *arena, const struct node_objects *objects,
                       const char *state_dir, const char *namespace_, const char *name,
                       const char **ret_directory, bool *ret_is_managed, struct err *err);
