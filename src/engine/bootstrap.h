@@ -1,8 +1,8 @@
 /* Writes the objects that every cluster has: the first namespaces, the default service account and
  * the CA certificate in each namespace, the default roles, bindings, StorageClass and
  * PriorityClasses, and the service accounts of Kubeflow. engine_new() writes all of them when the
- * server starts. The admission of a new namespace writes the namespace's objects in one commit with
- * the namespace. */
+ * server starts. The admission of a new namespace writes the namespace's objects, which are
+ * committed no later than the namespace. */
 #ifndef TRAINYARD_ENGINE_BOOTSTRAP_H
 #define TRAINYARD_ENGINE_BOOTSTRAP_H
 

@@ -69,7 +69,7 @@ static void entry_remove_if_idle(struct store *store, struct store_entry *entry,
 /* ---- history --------------------------------------------------------------------------------- */
 
 /* Queues the row of a deletion for removal from the disk. Keeps the row if a damaged row may have
- * the same key. Otherwise the next start would report the object as missing. */
+ * the same key, because without it the next start would report the object as missing. */
 static void drop_deletion(struct store *store, const struct store_object *object)
 {
     if (!store_damage_concerns(store, object->key))
@@ -491,9 +491,9 @@ static void changes_end(struct store *store, struct list_head *list, const struc
         end_change(store, change, err);
 }
 
-/* Clears the failure of a transaction for which the disk had no space. The transaction was rolled
- * back, so the database is intact. Does nothing until all pending writes have failed. The next
- * write gets the revision after the newest committed change. */
+/* Clears the failure of a transaction for which the disk had no space, as soon as all pending
+ * writes have failed. The transaction was rolled back, so the database is intact. Any other failure
+ * stays. The next write gets the revision after the newest committed change. */
 static void store_recover(struct store *store)
 {
     if (store->failure.sys != ENOSPC || store->pending > 0)

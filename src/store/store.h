@@ -39,8 +39,8 @@ enum { STORE_VALUE_MAX = 64 * 1024 * 1024 };
  * `verdict` ever change. */
 struct store_object {
     int references;
-    /* A result that code outside the store caches here; initially 0. The store does not use it.
-     * Like the reference count, it may be used only on the loop thread. */
+    /* engine/stored/stored.c caches here whether the data can be read; initially 0. The store does
+     * not use this member. Only the loop thread may use it. */
     unsigned char verdict;
     int64_t revision;        /* revision of this version */
     int64_t create_revision; /* revision of the object's first version */
@@ -118,13 +118,12 @@ struct store_damage {
     size_t log_frame; /* number of the first invalid frame of the log, from 1; 0: none */
 };
 
-/* Returns the damage that was found when the store was opened. The pointer is valid until the store
- * is freed. */
+/* Returns the damage that store_open() found. The pointer is valid until the store is freed. */
 const struct store_damage *store_damage(const struct store *store);
 bool store_is_damaged(const struct store *store);
 
 /* Calls `line` for each line of a description of the damage: "revision 7 of '/pods/default/a' is
- * damaged: …". `text` is valid only during the call. */
+ * damaged: …". `text` is valid only during the call of `line`. */
 void store_damage_describe(const struct store_damage *damage,
                            void (*line)(void *context, const char *text), void *context);
 
@@ -149,8 +148,9 @@ size_t store_list_after(struct store *store, const char *prefix, const char *aft
  * there. */
 bool store_remembers(const struct store *store, int64_t since);
 
-/* Returns 0, or the error with which store_put() refuses all writes. -ERR_UNAVAILABLE: a commit has
- * failed. -ERR_IO with err->sys ENOSPC: the disk is full, and deletions are still accepted. */
+/* Returns 0, or the error with which store_put() refuses all writes because of the disk.
+ * -ERR_UNAVAILABLE: a commit has failed. -ERR_IO with err->sys ENOSPC: the disk is full, and
+ * deletions are still accepted. */
 int store_check(const struct store *store, struct err *err);
 
 /* Returns the revision that the next store_put() or store_delete() gets. */

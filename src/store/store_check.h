@@ -1,6 +1,6 @@
 /* Inspects and repairs a database that is not open in any store. Used by `trainyard check`.
- * store_open() and store_damage() find the damaged rows, and these functions show, accept or remove
- * the rows. All functions block and must not run on a loop thread. */
+ * store_open() finds the damaged rows, and store_damage() returns them. All functions block, so no
+ * callback of a loop may call them. */
 #ifndef TRAINYARD_STORE_STORE_CHECK_H
 #define TRAINYARD_STORE_STORE_CHECK_H
 
@@ -22,15 +22,15 @@ int store_check_show(const char *path, int64_t revision, struct buf *ret, struct
 int store_check_accept(const char *path, const struct store_damaged_row *row, struct err *err);
 
 /* Writes the data of each row in damage->rows to the file `directory`/REVISION. Then removes these
- * rows in one transaction, and with the row of a deletion also the older rows of that object. When
- * the store is opened again, reads return the same objects as before, and lost changes are not
- * reported again. */
+ * rows in one transaction, and with the row of a proven deletion also the older rows of that
+ * object. When the store is opened again, reads return the same objects as before, and lost changes
+ * are not reported again. */
 int store_check_remove(const char *path, const struct store_damage *damage, const char *directory,
                        struct err *err);
 
 struct store_rebuilt {
     size_t rows;  /* number of rows copied to the new database */
-    size_t holes; /* number of places where pages could not be read */
+    size_t holes; /* number of places where pages could not be read; the copy ends at 100000 */
     char *kept;   /* new name of the damaged file; the caller frees it */
 };
 

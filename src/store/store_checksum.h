@@ -3,8 +3,9 @@
  * that a row is intact. The data is the largest part of a row. If only the data is damaged, the
  * head checksum still proves to which object the row belongs and whether it is a deletion.
  *
- * Both checksums are 64-bit SipHash-1-3 values with a fixed key. docs/design/store.md gives the
- * reasons. The checksums are part of the file format, so their computation must never change. */
+ * Both checksums are 64-bit SipHash-1-3 values that are computed from fixed keys.
+ * docs/design/store.md says why this hash was chosen. The checksums are part of the file format, so
+ * their computation must never change. */
 #ifndef TRAINYARD_STORE_STORE_CHECKSUM_H
 #define TRAINYARD_STORE_STORE_CHECKSUM_H
 

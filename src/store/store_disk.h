@@ -65,9 +65,10 @@ int store_disk_open(const char *path, struct store_disk **ret, struct err *err);
 struct store_disk *store_disk_free(struct store_disk *disk);
 DEFINE_CLEANUP(store_disk)
 
-/* Calls `row` for every row in the order of revisions, including damaged rows. Sets *ret_last to
- * the last revision that was assigned according to the rows, SQLite's counter and the mark. Sets
- * disk->lost. Removes the copy of the log unless the log is proven to be damaged. */
+/* Calls `row` for every row in the order of revisions, including damaged rows. The row is valid
+ * during the call. Sets *ret_last to the last revision that was assigned according to the rows,
+ * SQLite's counter and the mark. Sets disk->lost. Removes the copy of the log unless the log is
+ * proven to be damaged. */
 int store_disk_load(struct store_disk *disk,
                     void (*row)(void *context, const struct store_row *row), void *context,
                     int64_t *ret_last, struct err *err);

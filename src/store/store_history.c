@@ -41,7 +41,8 @@ static void history_grow(struct store_history *history)
     history->capacity = capacity;
 }
 
-/* Returns the size of the versions that the store itself needs only for this change. */
+/* Returns the size of the versions that only the history keeps, as long as it contains this change:
+ * the superseded version and, if the change is a deletion, the version that watches get. */
 static int64_t kept_bytes(const struct store_event *event)
 {
     int64_t bytes = event->previous ? (int64_t)event->previous->kept_size : 0;

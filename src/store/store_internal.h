@@ -63,8 +63,8 @@ void store_damage_add(struct store *store, const struct store_row *row,
 /* Marks the listed damaged rows of this key as superseded by the change `revision`. That change is
  * newer than these rows, and it is intact or a proven deletion. */
 void store_damage_supersede(struct store *store, const char *key, int64_t revision);
-/* Returns whether a damaged row may have this key: a listed row has the key, or some damaged rows
- * are not listed. */
+/* Returns whether a listed damaged row has this key, or some damaged rows are not listed. For a row
+ * of an unknown object, the key in the row counts. */
 bool store_damage_concerns(const struct store *store, const char *key);
 /* Called when all rows are loaded. Completes store->damage: determines the effects of the damaged
  * rows, the lost changes and the damaged log. `last` is the last revision that was assigned. */

@@ -97,7 +97,8 @@ static int copy_walk(struct rebuild *rebuild, int64_t first, int64_t end, bool b
     return result < 0 ? result : code == SQLITE_DONE;
 }
 
-/* Returns whether a scan from revision `first` can start. Sets *ret_ends if no row follows. */
+/* Returns whether a scan from revision `first` can start. Sets *ret_ends to whether the scan ended
+ * without a row. */
 static bool is_readable(struct rebuild *rebuild, int64_t first, bool *ret_ends)
 {
     sqlite3_stmt *row = walk_new(rebuild, first, INT64_MAX, false);

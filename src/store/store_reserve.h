@@ -40,7 +40,8 @@ struct store_reserve {
  * nothing is reserved. store_reserve_release() closes the descriptor. Call it after SQLite has
  * closed the file, because closing any descriptor of the file drops SQLite's locks. */
 void store_reserve_init(struct store_reserve *reserve, int database, const char *path);
-/* Opens the log. To be called when the log exists and this process has locked the database. */
+/* Opens the log of the database at `path`. Removes the file `full_file` that an earlier process has
+ * left. Must be called when the log exists and this process has locked the database. */
 void store_reserve_open_log(struct store_reserve *reserve, const char *path);
 void store_reserve_release(struct store_reserve *reserve);
 

@@ -12,7 +12,7 @@
 
 enum {
     MAGIC = 0x377f0682,  /* first word of the header; MAGIC + 1 if the checksums are big-endian */
-    PAGE_DEFAULT = 4096, /* used if the header is damaged */
+    PAGE_DEFAULT = 4096, /* used if the page size in the header is invalid */
     HEADER_SUMMED = 24,  /* bytes of the header that its checksum covers */
     FRAME_SUMMED = 8,    /* bytes of a frame header that its checksum covers, besides the page */
     /* Offset of the commit field, which is not 0 in the last frame of a transaction. */

@@ -60,8 +60,8 @@ static int writer_commit(struct store_disk *disk, const struct list_head *batch,
     return result;
 }
 
-/* The caller must hold the lock. Posts the task that returns the finished changes to the loop,
- * unless it is posted already. */
+/* The caller must hold the lock. Posts writer->task, which reports the finished changes on the loop
+ * thread, unless the task is posted already. */
 static void writer_notify(struct store_writer *writer)
 {
     if (writer->posted)

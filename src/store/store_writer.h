@@ -44,8 +44,8 @@ struct store_writer {
      * deletion must be removed after the superseded rows of the object. Otherwise the object would
      * exist again after a restart. */
     VEC(int64_t) drops;
-    struct err failure; /* if the code is not 0, nothing more is written */
-    bool full;          /* the reserve could not be allocated completely (store_reserve.h) */
+    struct err failure; /* if the code is not 0, nothing is written until store_writer_recover() */
+    bool full;          /* the disk was full at the last check (store_reserve.h) */
     bool refill;        /* the thread must allocate the missing part of the reserve */
     bool stopping;      /* the thread must end after the queued changes */
     bool ended;         /* the thread has ended */

@@ -11,8 +11,8 @@
 /* ---- admission.c: two `admit` hooks */
 
 /* Applies the LimitRanges to a new pod. Sets its service account, its priority, its token volume,
- * its default tolerations and the condition of a pod with scheduling gates. Does nothing on an
- * update. */
+ * its default tolerations and, if it has scheduling gates, the condition PodScheduled. Does nothing
+ * on an update. */
 int admission_admit_pod(struct api_call *call, struct json *pod, const struct json *old,
                         struct err *err);
 /* Queues the writes of the objects that a new namespace gets (bootstrap.h). Does nothing on an

@@ -125,8 +125,7 @@ static struct json *reference_patch(struct arena *arena, const struct json *volu
     return patch;
 }
 
-/* Sets the event. Returns CLAIM_WAIT, the step of a claim that waits for the reason of the event.
- */
+/* Sets the event. Returns CLAIM_WAIT, which is the step if the event says why the claim waits. */
 static enum claim_step claim_set_event(struct claim_event *ret_event, const char *type,
                                        const char *reason, const char *message)
 {

@@ -3,9 +3,9 @@
  *
  * A claim takes an existing volume that fits. If no volume fits, one is created: at once if the
  * claim's StorageClass names CLAIM_PROVISIONER, else after CLAIM_PROVISION_WAIT_MS, so that another
- * provisioner can create it first. If the class delays binding (WaitForFirstConsumer), nothing
- * happens before a pod with a node uses the claim. No volume is created for a claim that names a
- * volume or has no class, or whose class names kubernetes.io/no-provisioner.
+ * provisioner can create it first. If the class delays binding (WaitForFirstConsumer), a claim that
+ * names no volume waits until a pod with a node uses it. No volume is created for a claim that
+ * names a volume or has no class, or whose class names kubernetes.io/no-provisioner.
  *
  * A created volume is a directory of this machine (VOLUME_DIRECTORY_ANNOTATION names it), which the
  * node creates when a pod first uses the claim. The deletion of a claim waits until no pod uses the
@@ -30,9 +30,9 @@ const char *claim_class_name(const struct json *object);
 struct json *claim_make_volume(struct arena *arena, const struct json *claim,
                                const struct json *class_);
 
-/* Returns whether the volume is free, fits the claim and is better than `best` (NULL: none yet). A
- * volume whose claimRef names the claim is best. Otherwise the smallest volume that is large enough
- * is best. */
+/* Returns whether the volume is free or its claimRef names the claim, and the volume fits the claim
+ * and is better than `best` (NULL: none yet). A volume whose claimRef names the claim is better
+ * than a free volume. Of two free volumes, the smaller is better. */
 bool claim_prefers(struct arena *arena, const struct json *claim, const struct json *volume,
                    const struct json *best);
 
@@ -47,9 +47,13 @@ bool claim_pod_has_ended(const struct json *pod);
 struct claim_view {
     const struct json *claim;
     const struct json *class_; /* the claim's StorageClass; NULL: it does not exist */
-    const struct json *volume; /* the claim's volume, or the best free one; NULL: none */
-    bool used;                 /* a pod that has a node uses the claim */
-    bool overdue;              /* the claim was created at least CLAIM_PROVISION_WAIT_MS ago */
+    /* The claim's volume, else the best volume according to claim_prefers(). NULL: there is none,
+     * or the claim is being deleted. */
+    const struct json *volume;
+    /* A pod that has a node uses the claim. Matters only if the claim is being deleted or not
+     * bound. */
+    bool used;
+    bool overdue; /* the claim was created at least CLAIM_PROVISION_WAIT_MS ago */
 };
 
 enum claim_step {

@@ -1,6 +1,6 @@
-/* Runs PersistentVolumeClaims and PersistentVolumes: takes the steps that claim_binder.h decides,
- * one at a time. After each step, an informer reports the change, and the claim or volume is queued
- * for the next step. */
+/* Binds PersistentVolumeClaims to PersistentVolumes and completes their deletion: takes the steps
+ * that claim_binder.h decides, one at a time. After each step, an informer reports the change, and
+ * the claim or volume is queued for the next step. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "engine/controllers/claim_binder.h"
@@ -205,7 +205,7 @@ static void on_claim_changed(void *self, struct kube_object *old, struct kube_ob
         claim_enqueue(claims, claim->namespace_, claim->name);
 }
 
-/* Queues all claims that wait for a volume. */
+/* Queues all claims that are not bound. */
 static void enqueue_waiting_claims(struct claims *claims)
 {
     struct kube_informer *informer = hub_informer(claims->hub, "persistentvolumeclaims");
@@ -257,7 +257,7 @@ static bool claim_use_changed(const struct kube_object *old, const struct kube_o
 }
 
 /* Queues the pod's claims. If the pod has ended or is gone, the deletion of its claims may complete
- * now. If the pod was bound to a node, its claims must be bound. */
+ * now. If the pod was bound to a node, its claims must be bound now. */
 static void on_claim_pod_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
     if (claim_use_changed(old, new_))

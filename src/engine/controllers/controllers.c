@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 /* Watches the objects of a CustomResourceDefinition as long as the definition is established and
- * either serves a version or is being deleted. Restarts the watch if the definition's version or
- * kind changes. */
+ * either serves a version or is being deleted. Restarts the watch if the version in which it
+ * watches the objects changes, or their kind. */
 static void on_definition_changed(void *self, struct kube_object *old, struct kube_object *new_)
 {
     struct hub *hub = self;

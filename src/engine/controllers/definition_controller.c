@@ -84,7 +84,7 @@ static struct json *finalizer_patch(struct arena *arena, const struct json *defi
     return patch;
 }
 
-/* Removes the definition's finalizer if none of its objects is left. Otherwise ends the work. */
+/* Removes the finalizer if no object of the definition is left. Otherwise ends the work. */
 static void cleaning_remove_finalizer(struct cleaning *cleaning)
 {
     _cleanup_(cleanup_arena) struct arena *arena = arena_new();

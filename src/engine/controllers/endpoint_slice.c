@@ -139,7 +139,7 @@ static void want_mirrored(struct plan *plan)
 
 /* ---- Slices ---------------------------------------------------------------------------------- */
 
-/* Keeps each endpoint in the slice that it is in already. */
+/* Adds to the draft each wanted endpoint that the existing slice contains with the same ports. */
 static void keep_endpoints(struct plan *plan, struct draft *draft)
 {
     JSON_EACH (endpoint, json_get(draft->old, "endpoints")) {

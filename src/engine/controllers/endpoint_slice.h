@@ -35,7 +35,7 @@ struct endpoint_slice_observed {
 };
 
 /* Returns the actions in the arena; *ret_count is their number. There is no action for a slice that
- * needs no change, and an endpoint stays in its slice. */
+ * needs no change, and an endpoint whose ports are the same stays in its slice. */
 struct endpoint_slice_action *endpoint_slice_plan(struct arena *arena,
                                                   const struct endpoint_slice_observed *observed,
                                                   size_t *ret_count);

@@ -119,7 +119,7 @@ static void endpoints_controller_work(void *context, const char *key)
         return;
     }
     /* Other clients write the Endpoints of a service without a selector. A service of type
-     * ExternalName has none. */
+     * ExternalName gets no Endpoints. */
     const struct json *spec = service ? json_get(service->json, "spec") : NULL;
     const struct json *map = json_get(spec, "selector");
     if (!service || json_count(map) == 0 || service_is(spec, "ExternalName") ||

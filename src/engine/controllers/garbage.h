@@ -25,7 +25,7 @@ bool garbage_is_collectable(const struct json *object, const enum garbage_owner 
 /* The collector's task for an object that is being deleted, according to its finalizers. */
 enum garbage_duty {
     DUTY_NONE,
-    DUTY_DELETE_DEPENDENTS, /* the object has the finalizer foregroundDeletion */
+    DUTY_DELETE_DEPENDENTS, /* the object has the finalizer foregroundDeletion, and not orphan */
     DUTY_ORPHAN_DEPENDENTS, /* the object has the finalizer orphan */
 };
 /* Returns DUTY_NONE for an object that is not being deleted. */

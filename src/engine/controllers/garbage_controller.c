@@ -1,8 +1,8 @@
 /* The garbage collector: deletes objects that have lost all their owners, and removes references to
- * lost owners from other objects. It also removes the finalizer of an owner when its deletion need
- * not wait for dependents any more. It indexes all objects of the informers by the uids of their
- * owners. Before it treats an owner as gone, it asks the API, because an informer may lag behind.
- */
+ * lost owners from other objects. It also removes the finalizer of an owner when the deletion of
+ * the owner need not wait for dependents any more. It indexes all objects of the informers by the
+ * uids of their owners. Before it treats an owner as gone, it asks the API, because an informer may
+ * lag behind. */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -341,7 +341,7 @@ static bool waits_for(struct garbage *garbage, const struct kube_object *from, c
 
 /* Queues the dependents that are not being deleted, so that each of them is checked. Returns
  * whether a dependent blocks the deletion of this owner. A dependent whose own deletion waits for
- * this owner does not block it, because both would wait forever. */
+ * this owner does not block it; otherwise both would wait forever. */
 static bool garbage_check_dependents(struct check *check)
 {
     const struct dependents *dependents = map_get(&check->garbage->dependents, check->object->uid);

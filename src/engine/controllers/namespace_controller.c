@@ -121,8 +121,8 @@ static void on_namespace_object_deleted(void *context, struct json *object, cons
     namespace_call_ended(sweep);
 }
 
-/* The list of all objects of one resource. It comes from the API, not from an informer, so that no
- * new object is missed. */
+/* The list of all objects of one resource in the namespace. It comes from the API, not from an
+ * informer, so that no new object is missed. */
 struct listing {
     struct hub_task task;
     struct sweep *sweep;

@@ -1,6 +1,7 @@
-/* Evicts a pod from its node if the pod does not tolerate a NoExecute taint of the node: at once,
- * or after its tolerationSeconds. taints.h decides how long a pod may stay. The start of that time
- * is kept in memory, so the time starts again when the controllers restart, as in Kubernetes. */
+/* Evicts pods from nodes with NoExecute taints: a pod without a matching toleration at once, a pod
+ * whose toleration has tolerationSeconds after that time. taints.h decides how long a pod may stay.
+ * The start of that time is kept in memory, so the time starts again when the controllers restart,
+ * as in Kubernetes. */
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/moment.h"

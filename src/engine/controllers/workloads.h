@@ -45,11 +45,13 @@ void workloads_release(struct workloads *workloads);
  * changed. */
 void workloads_add(struct workloads *workloads, const char *namespace_, const char *name);
 /* Must be called when the informers show the result of a write or a deletion. `write` is the name
- * that the controller gave to workloads_run_wrote(), such as a uid, or a uid and a version. */
+ * that the controller gave to workloads_run_wrote(), such as a uid, or a uid and a resourceVersion.
+ */
 void workloads_saw(struct workloads *workloads, const char *namespace_, const char *name,
                    const char *write);
 /* Records a write or a deletion that the informers do not show yet. The next pass over the workload
- * waits until workloads_saw() is called with the same name, or until 5 s have passed. */
+ * waits until workloads_saw() is called with the same name, or until 5 s after the last recorded
+ * write. */
 void workloads_run_wrote(struct workload_run *run, const char *write);
 
 #endif

@@ -16,9 +16,9 @@ struct engine;
 struct api_call;
 struct registry;
 
-/* Hooks for the writes of a kind that need the store or the state of the engine. Each hook may be
- * NULL. `old` is NULL on create. A hook that returns int returns 0, or a negative code to reject
- * the write. */
+/* The hooks of a kind that need the store or the state of the engine. They run when an object of
+ * the kind is written. Each hook may be NULL. `old` is NULL on create. A hook that returns int
+ * returns 0, or a negative code to reject the write. */
 struct registry_hooks {
     /* NULL: the last element of a list, whose `admit` runs for every kind */
     const struct kube_kind *kind;
@@ -46,7 +46,7 @@ struct registry *registry_new(const struct kube_kind *const *kinds,
 struct registry *registry_free(struct registry *registry);
 
 /* Adds one built-in kind, which must outlive the registry. Called only at start. The built-in kinds
- * are ordered by group and resource. */
+ * are ordered by group and resource, with one exception (kube/kinds/kinds.c). */
 void registry_add(struct registry *registry, const struct kube_kind *kind);
 
 /* Returns the hooks of the kind, never NULL. May run on any thread. */

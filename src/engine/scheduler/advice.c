@@ -87,8 +87,8 @@ static size_t count_ready(const struct scheduler_view *view)
     return count;
 }
 
-/* Returns whether all nodes have names like node-1, which `trainyard up --nodes 3` assigns. With
- * nodes that a user has named, the option would replace them. */
+/* Returns whether all nodes have names like node-1, which `trainyard up --nodes 3` assigns. The
+ * option would replace nodes that a user has named. */
 static bool are_numbered(const struct scheduler_view *view)
 {
     for (size_t i = 0; i < view->count; i++)
@@ -97,7 +97,7 @@ static bool are_numbered(const struct scheduler_view *view)
     return true;
 }
 
-/* Returns the options that make the pods fit, "--nodes 2 --cpus 4"; "" if they fit already. */
+/* Returns the options that make the pods fit, " --nodes 2 --cpus 4"; "" if they fit already. */
 static const char *size_options(struct arena *arena, const struct scheduler_view *view,
                                 const struct node_usage *requests, size_t count)
 {

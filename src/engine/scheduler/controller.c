@@ -1,9 +1,9 @@
 /* Calls scheduler_pick() with the state of the informers and binds pods to the chosen nodes. A
  * binding does not wait for earlier bindings. A pod counts on its node as soon as the node is
- * chosen, before the informer shows it there, so that many new pods spread over the nodes. If a pod
- * fits on no node, other pods are preempted (preempt_controller.c), or the pod gets a condition and
- * an event. The pod is tried again when a node changes or a pod frees its node. Pods of a group are
- * placed together (gang_controller.c). */
+ * chosen, before the informer shows it there, so that many new pods spread over the nodes. A pod
+ * that fits on no node gets a condition and an event, and other pods are preempted if that helps
+ * (preempt_controller.c). The pod is tried again when a node changes or a pod frees its node. Pods
+ * of a group are placed together (gang_controller.c). */
 #include "engine/scheduler/controller.h"
 
 #include "base/mem.h"

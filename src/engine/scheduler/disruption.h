@@ -1,5 +1,5 @@
-/* The condition DisruptionTarget of a pod that preemption or an eviction ends. The operator of
- * training jobs does not count the end of such a pod as a failure. Pure. */
+/* The condition DisruptionTarget of a pod that is ended by preemption or because of a taint. The
+ * operator of training jobs does not count the end of such a pod as a failure. Pure. */
 #ifndef TRAINYARD_ENGINE_SCHEDULER_DISRUPTION_H
 #define TRAINYARD_ENGINE_SCHEDULER_DISRUPTION_H
 

@@ -1,7 +1,8 @@
-/* Places the pods of a PodGroup: at least spec.minMember of them at the same time, or none. Works
- * on a copy of the free resources. Only a placement with enough members is returned, and only for
- * such a placement gang_controller.c reserves resources and binds pods. So two groups never block
- * each other by each holding half of the resources. Pure. */
+/* Places the waiting pods of a PodGroup. While fewer than spec.minMember pods have a node, places
+ * enough pods for spec.minMember at the same time, or none. After that, places each pod separately.
+ * Works on a copy of the free resources. Only a placement with enough members is returned, and only
+ * for such a placement gang_controller.c reserves resources and binds pods. So two groups never
+ * block each other by each holding half of the resources. Pure. */
 #ifndef TRAINYARD_ENGINE_SCHEDULER_GANG_H
 #define TRAINYARD_ENGINE_SCHEDULER_GANG_H
 
@@ -27,7 +28,7 @@ struct scheduler_gang {
 /* Returns the number of members that must start together: spec.minMember, at least 1. */
 size_t scheduler_gang_min_member(const struct json *group);
 
-/* Returns whether the pods that have a node may restrict the nodes of a waiting member. */
+/* Returns whether scheduler_depends_on_pods() is true for a waiting member. */
 bool scheduler_gang_depends_on_pods(const struct scheduler_gang *gang);
 
 /* Fills in `node` or `message` of every waiting member. If enough members have a node already, each

@@ -76,9 +76,9 @@ struct scheduler_pass;
 struct scheduler_pass *scheduler_pass_new(struct scheduler *scheduler, const char *key);
 void scheduler_pass_unref(struct scheduler_pass *pass);
 
-/* Starts to bind the pod to the node of its assumption, which must exist, and returns at once.
- * `pass` is the pass of the pod's group. If `pass` is NULL, the work on the pod's key in the queue
- * ends when the API call has been answered. */
+/* Starts to bind the pod to the node of its assumption, and returns at once. The assumption must
+ * exist. `pass` is the pass of the pod's group. If `pass` is NULL, the work on the pod's key in the
+ * queue ends when the API call has been answered. */
 void scheduler_bind(struct scheduler *scheduler, const char *key, struct kube_object *pod,
                     struct scheduler_pass *pass);
 /* Starts to write into the pod's status why the pod has no node, and which node preemption clears
@@ -127,8 +127,9 @@ void scheduler_report_overcommit(struct scheduler *scheduler, const struct json 
 bool scheduler_has_lower_priority(const struct scheduler *scheduler, int64_t priority);
 /* Adds one pod of this priority to the counts if `added` is true; otherwise subtracts one. */
 void scheduler_count_priority(struct scheduler *scheduler, int64_t priority, bool added);
-/* Called if no node fits. Starts to preempt pods, or to report why the pod waits (`message`), and
- * returns at once. The work on the pod's key in the queue ends when the report is written. */
+/* Called if no node fits. Starts to preempt pods if that helps, and to report why the pod waits
+ * (`message`). Returns at once. The work on the pod's key in the queue ends when the report is
+ * written. */
 void scheduler_try_preempt(struct scheduler *scheduler, const char *key, struct kube_object *pod,
                            const char *message);
 /* Reserves the pod's resources on the node, instead of an earlier nomination of the pod. */

@@ -6,8 +6,8 @@
 
 #include "engine/scheduler/scheduler.h"
 
-/* Annotations of a node that offers other amounts than its machine has: the cpu and the memory of
- * the machine. */
+/* Annotations of a node: the cpu and the memory of its machine. The node has each of them only if
+ * an option of `trainyard up` sets the amount that the node offers. */
 #define OVERCOMMIT_MACHINE_CPU    "trainyard.dev/machine-cpu"
 #define OVERCOMMIT_MACHINE_MEMORY "trainyard.dev/machine-memory"
 

@@ -81,9 +81,9 @@ static bool all_terms_select(const struct term *terms, size_t count,
     return true;
 }
 
-/* Rejects the nodes on which the required affinity of the pod is not satisfied. If the pods of a
- * set require affinity to each other, no pod satisfies the affinity of the first one. It may go to
- * any node that has the topology label. */
+/* Rejects the nodes on which the required affinity of the pod is not satisfied. If no placed pod
+ * satisfies the affinity but the pod itself does, the pod is the first of a set whose pods require
+ * each other. It may go to any node that has the topology labels. */
 static void reject_missing_affinity(struct arena *arena, const struct json *pod,
                                     const struct scheduler_view *view,
                                     struct scheduler_rejection *rejections)

@@ -158,8 +158,8 @@ static int64_t sum_of_priorities(const struct scheduler_preemption *preemption)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < preemption->count; i++)
-        /* No priority is lower than INT32_MIN, so after the subtraction every victim adds to the
-         * sum. */
+        /* No priority is lower than INT32_MIN, so after the subtraction no victim makes the sum
+         * smaller. */
         sum += scheduler_priority(preemption->victims[i]) - INT32_MIN;
     return sum;
 }

@@ -19,7 +19,8 @@ int64_t scheduler_priority(const struct json *pod);
  * scheduler_pick(), which found no node. For each node, chooses victims of which none can be
  * spared; pods with a higher priority are spared first. Then chooses a node without victims, or
  * else the node whose most important victim has the lowest priority. On a tie, chooses the node
- * with the lower sum of priorities, then fewer victims, then the victim that started later. */
+ * with the lower sum of priorities, then fewer victims, then the node whose most important victim
+ * started later, then the first node by name. */
 void scheduler_preempt(struct arena *arena, const struct json *pod,
                        const struct scheduler_view *view,
                        const struct scheduler_rejection *rejections,

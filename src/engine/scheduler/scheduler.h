@@ -62,8 +62,8 @@ bool scheduler_is_responsible(const struct json *pod);
  * affinity or topologySpreadConstraints. */
 bool scheduler_depends_on_pods(const struct json *pod);
 
-/* Each of the next three functions checks one aspect of a node. The caller runs them in this order,
- * and runs the second only if the first finds no reason.
+/* The next three functions check nodes. The caller runs them in this order, and runs the second for
+ * a node only if the first does not reject the node.
  *
  * scheduler_check_node() checks the node itself: cordon, readiness, taints, node affinity. Returns
  * true if it rejects the node, and adds the reason to *ret. */

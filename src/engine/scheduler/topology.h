@@ -10,8 +10,8 @@
  * the same value of the label, or TOPOLOGY_NONE. */
 size_t *topology_domains(struct arena *arena, const struct scheduler_view *view, const char *key);
 
-/* Builds the label selector of a term of pod `owner`: of an affinity term or a topology spread
- * constraint. The labels in matchLabelKeys must have the owner's values, those in mismatchLabelKeys
+/* Builds the label selector of `term`, an affinity term or a topology spread constraint of pod
+ * `owner`. The labels in matchLabelKeys must have the owner's values, those in mismatchLabelKeys
  * other values. Labels that the owner does not have are ignored. A term without a selector, or with
  * an invalid selector, selects nothing. */
 struct kube_selector;

@@ -51,7 +51,8 @@ static void wait_for_set(struct deployment_run *run, const struct json *set)
 }
 
 /* Handles a set that could not be created. If its name is taken, either the deployment has created
- * the set already and the informer has not shown it yet, or another template has the same hash. */
+ * the set already and the informer has not shown it yet, or another set has the name, for example
+ * because its template has the same hash. */
 static void handle_not_created(struct deployment_run *run, const struct json *set,
                                const struct err *err)
 {

@@ -2,9 +2,10 @@
  * deployment, its replica sets, their pods and the time. One call takes at most one step of a
  * rollout. deployment/controller.c calls it and carries out the plan.
  *
- * A deployment has one ReplicaSet per pod template that it has had, and a rollout changes the sizes
- * of these sets. The new set has the current template; all others are old sets. In a rolling update
- * the new set grows while all sets together have at most replicas + maxSurge pods, and the old sets
+ * A deployment has one ReplicaSet for its current pod template and one per earlier template. A
+ * rollout changes the sizes of these sets. Old sets of size 0 beyond revisionHistoryLimit are
+ * deleted. The new set has the current template; all others are old sets. In a rolling update the
+ * new set grows while all sets together have at most replicas + maxSurge pods, and the old sets
  * shrink while at least replicas - maxUnavailable pods are available. With the strategy Recreate
  * the new set is created or enlarged when no pod of an old set runs any more. */
 #ifndef TRAINYARD_ENGINE_CONTROLLERS_DEPLOYMENT_DEPLOYMENT_H
@@ -43,7 +44,7 @@ struct deployment_observed {
      * controller. */
     const struct json *const *sets;
     size_t set_count;
-    const struct json *const *pods; /* the pods that the sets control */
+    const struct json *const *pods; /* the pods of the sets that the deployment controls */
     size_t pod_count;
     int64_t now_ms; /* wall time */
 };

@@ -56,7 +56,8 @@ bool deployment_size_rolling(struct deployment_pass *pass);
 bool deployment_size_recreate(struct deployment_pass *pass);
 /* Adapts the sizes to a new number of replicas, also while the deployment is paused. */
 bool deployment_size_scale(struct deployment_pass *pass);
-/* Returns the size that the new set may have now, given that its size is `size`. */
+/* Returns the size that the new set may get now. `size` is its present size; 0 if it does not
+ * exist. */
 int64_t deployment_size_new(const struct deployment_pass *pass, int64_t size);
 
 /* ---- sets.c */

@@ -56,8 +56,8 @@ static void annotate_size(struct deployment_pass *pass, struct json *object)
     sets_annotate(pass, object, DEPLOYMENT_MAX, pass->replicas + pass->max_surge);
 }
 
-/* Returns the revision that the set with the current template must have: one more than the highest
- * revision of all other sets. */
+/* Returns the revision that the set with the current template must have at least: one more than the
+ * highest revision of all other sets. */
 static int64_t next_revision(const struct deployment_pass *pass)
 {
     int64_t max = 0;

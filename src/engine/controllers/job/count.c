@@ -11,8 +11,8 @@ static void job_count_release(struct job_pass *pass, const struct job_pod *pod)
         job_plan_add(pass, JOB_RELEASE_POD, pod->json);
 }
 
-/* Adds to *number the uids of the status whose pod has lost its finalizer or is gone. Returns the
- * other uids, and plans the removal of the finalizers of their pods again. */
+/* Adds to *number how many of the uids belong to pods that are gone or have lost the finalizer.
+ * Returns the other uids, and plans the removal of the finalizers of their pods again. */
 static struct json *job_count_confirmed(struct job_pass *pass, const struct json *uids,
                                         int64_t *number)
 {

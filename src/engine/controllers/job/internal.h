@@ -39,7 +39,7 @@ struct job_pod {
     /* For JOB_POD_LEAVING: when the pod counts as ended, even if no node reports its end; 0: only
      * after a report. */
     int64_t forced_end_ms;
-    int64_t restarts; /* restarts in place by the node */
+    int64_t restarts; /* how often the node has restarted containers of the pod */
     bool stopping;    /* this pass stops the pod */
 };
 
@@ -74,9 +74,9 @@ void job_pass_count(struct job_pass *pass);
 
 /* ---- pods.c */
 
-/* Stops all pods that run. With `as_failures` their ends count as failures. */
+/* Plans to stop all active pods. With `as_failures` their ends count as failures. */
 void job_pass_stop_all(struct job_pass *pass, bool as_failures);
-/* Creates missing pods, and stops pods that the job does not need. */
+/* Plans to create missing pods, and to stop pods that the job does not need. */
 void job_pass_manage(struct job_pass *pass);
 
 /* ---- pod.c */
@@ -97,7 +97,7 @@ const struct json *job_condition_find(const struct json *status, const char *typ
 /* Sets a condition of the job's status. Does nothing if the condition has this status already. */
 void job_condition_set(struct job_pass *pass, const char *type, bool is_true, const char *reason,
                        const char *message);
-/* Returns the wall time in member `name` in ms, or -1 if it is missing or invalid. */
+/* Returns the wall time in member `name` of `object` in ms, or -1 if it is missing or invalid. */
 int64_t job_status_time(const struct json *object, const char *name);
 /* Sets member `name` of the job's status to the time of the pass. */
 void job_status_set_time(struct job_pass *pass, const char *name);

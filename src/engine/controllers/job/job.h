@@ -22,8 +22,8 @@
 #define JOB_COMPONENT          "job-controller"
 
 /* The status is written first; then the actions are carried out in this order. Each type of action
- * starts when all calls before it have been answered. After a failed call no further type starts,
- * so that no action relies on a status that was not written. */
+ * starts when all calls before it have been answered. After a failed call no further action starts,
+ * because an action relies on the status and on the actions before it. */
 enum job_action_type {
     JOB_RELEASE_POD, /* remove the finalizer */
     JOB_MARK_POD,    /* set JOB_STOPPED_ANNOTATION */

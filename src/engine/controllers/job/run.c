@@ -1,5 +1,5 @@
-/* Carries out the plan for a job; see run.h. A failed stage is the last one, because the following
- * stages depend on its success. The controller repeats the pass after a backoff. */
+/* Carries out the plan for a job; see run.h. After a failed call no further action starts, because
+ * the following actions depend on its success. The controller repeats the pass after a backoff. */
 #include "engine/controllers/job/run.h"
 
 #include "base/mem.h"
