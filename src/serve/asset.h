@@ -1,6 +1,5 @@
 /* The files of web/, embedded in the program by the assembler. The handlers of pages send them; no
- * file of web/ is read at run time. Each function returns one file, whose memory lives as long as
- * the program. */
+ * file of web/ is read at run time. Each function returns one file. Its data is never freed. */
 #ifndef TRAINYARD_SERVE_ASSET_H
 #define TRAINYARD_SERVE_ASSET_H
 

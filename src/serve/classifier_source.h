@@ -32,7 +32,7 @@ typedef void classifier_source_changed(void *context, int64_t version, const str
 int classifier_source_new(struct loop *loop, const char *directory,
                           classifier_source_changed *changed, void *context,
                           struct classifier_source **ret, struct err *err);
-/* Starts no more polls, so that the loop can end. A poll in progress continues on the pool. */
+/* Prevents further polls, so that the loop can end. A poll in progress continues on the pool. */
 void classifier_source_stop(struct classifier_source *source);
 /* No request and no poll may be in progress: call classifier_source_stop(), then run the loop until
  * it ends. NULL-safe; returns NULL. */

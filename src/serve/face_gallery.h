@@ -13,8 +13,8 @@
 
 struct face_gallery;
 
-/* Embeds all pictures, which may take seconds. `people` must outlive the gallery. The model is used
- * only during this call. The caller frees *ret. */
+/* Embeds all pictures, which may take seconds. `people` must outlive the gallery. After this call
+ * the gallery does not use the model. The caller frees *ret. */
 int face_gallery_new(struct face_model *model, const struct dataset *people,
                      struct face_gallery **ret, struct err *err);
 struct face_gallery *face_gallery_free(struct face_gallery *gallery); /* NULL-safe; returns NULL */

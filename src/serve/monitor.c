@@ -50,7 +50,8 @@ void monitor_write_metrics(const struct run_state_view *view, struct buf *text)
                view->rate);
     put_metric(all, "trainer_examples_total", "Examples of all workers since this process started.",
                (double)view->examples);
-    put_metric(all, "trainer_worker_losses_total", "Workers lost since this process started.",
+    put_metric(all, "trainer_worker_losses_total",
+               "Number of times that workers were lost since this process started.",
                (double)view->losses);
     put_metric(all, "trainer_checkpoints_total", "Checkpoints written since this process started.",
                (double)view->saves);

@@ -11,8 +11,9 @@
 
 struct monitor;
 
-/* Opens the port and starts the thread. `state` must outlive the monitor. With port 0 the kernel
- * chooses a free port. *ret_port is the port in use. The caller stops *ret with monitor_stop(). */
+/* Listens at `address` and `port`, and starts the thread. `state` must outlive the monitor. With
+ * port 0 the kernel chooses a free port. *ret_port is the port in use. The caller stops *ret with
+ * monitor_stop(). */
 int monitor_start(const char *address, int port, struct run_state *state, struct monitor **ret,
                   int *ret_port, struct err *err);
 /* Closes the port, waits for the thread and frees the monitor. NULL-safe; returns NULL. */

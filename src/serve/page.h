@@ -15,7 +15,7 @@
 enum { PAGE_BODY_MAX = 12 << 20 };
 
 /* An http_write_refusal (net/http/server.h): writes the body of an error response. For status 413
- * the sentence tells the client the limit. */
+ * it writes a sentence of its own, with the limit, instead of `sentence`. */
 void page_write_refusal(int status, const char *sentence, struct buf *body);
 
 /* Sends the file at `path`, if it is one of the files that all pages share. Otherwise returns false

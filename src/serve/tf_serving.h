@@ -1,6 +1,6 @@
 /* The part of TensorFlow Serving's REST interface that a classifier needs: converts the body of a
  * predict request into pixels, converts probabilities into the response, and describes the status
- * of a model. All functions are pure. classifier_page.c calls them. */
+ * of a model. No function has side effects. classifier_page.c calls them. */
 #ifndef TRAINYARD_SERVE_TF_SERVING_H
 #define TRAINYARD_SERVE_TF_SERVING_H
 

@@ -1,9 +1,9 @@
-/* Serves the upload page: a user sends a picture and gets the three nearest people, each with
- * distance and picture, and whether the nearest person counts as recognised. Pictures are cropped
- * as in training. `trainer serve` passes upload_page_handle() to its HTTP server as the handler. An
- * uploaded picture is decoded and embedded on the loop's pool, one picture at a time. When the
- * queue is full, uploads are refused. If a file is not a picture or shows no face, the response
- * explains this in a sentence. */
+/* Serves the upload page: a user sends a picture of a face. The response has the three nearest
+ * people of a gallery, each with distance and picture, and whether the nearest person counts as
+ * recognised. Pictures are cropped as in training. `trainer serve` passes upload_page_handle() to
+ * its HTTP server as the handler. Uploaded pictures are decoded and embedded on the loop's pool,
+ * one at a time. When the queue is full, uploads are refused. If a file is not a picture or shows
+ * no face, the response explains this in a sentence. */
 #ifndef TRAINYARD_SERVE_UPLOAD_PAGE_H
 #define TRAINYARD_SERVE_UPLOAD_PAGE_H
 

@@ -13,7 +13,7 @@ enum classifier_kind { CLASSIFIER_CNN, CLASSIFIER_LINEAR };
 
 struct classifier_config {
     enum classifier_kind kind;
-    int side, channels; /* pixels per side, and channels, of a picture */
+    int side, channels; /* of a picture: pixels per side, and channels */
     int classes;
     enum precision
         precision; /* of matrix products; not stored, because it may differ per process */

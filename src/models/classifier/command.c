@@ -1,8 +1,8 @@
 /* Implements the classifier's row in the table of models (CLASSIFIER_MODEL): how `trainer fit
  * classifier` reads its options, opens its pictures, trains (alone, synchronously, or with
  * parameter servers) and reports the result. `trainer fit` calls these functions; see
- * train/run/model.h. The environment variables are those of the TFJob workshop, so that the
- * workshop's YAML works unchanged. */
+ * train/run/model.h. The options can also be set by the environment variables of the TFJob
+ * workshop, so that the workshop's YAML works unchanged. */
 #include "base/mem.h"
 #include "base/str.h"
 #include "models/classifier/fit.h"
@@ -133,7 +133,8 @@ static size_t classifier_run_numbers(const struct model_run *run, bool data,
                 : classifier_fit_numbers(&classifier->options, ret);
 }
 
-/* Writes the same words as the workshop's program, because users look for them in the logs. */
+/* Writes "Will export model" like the program of the TFJob workshop, because users look for these
+ * words in the logs. */
 static void classifier_run_announce(const struct model_run *run, struct buf *text)
 {
     const char *export_dir = classifier_run_of_const(run)->options.export_dir;

@@ -304,7 +304,7 @@ static int classifier_fit_run(struct classifier_fit *fit, struct classifier_fit_
         return result;
     fit->optimizer = optimizer_new(options->optimizer, 0, classifier_model_params(fit->model));
     if (options->optimizer == OPTIMIZER_SGD)
-        fit->optimizer->momentum = 0; /* like the parameter servers and the workshop */
+        fit->optimizer->momentum = 0; /* as on the parameter servers and in the TFJob workshop */
     char start[256];
     classifier_fit_sentence(fit, (size_t)reducer->size, 0, start, sizeof(start));
     struct fit_loop loop = {

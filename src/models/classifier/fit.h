@@ -53,8 +53,8 @@ struct classifier_fit_result {
     uint64_t first, last;
     bool stopped; /* stopped before the last step */
     double loss;  /* loss of this process's last step; 0 if it had none */
-    /* Whether `eval` is set. It is set only in the process that evaluates the model, at the end of
-     * a complete run. */
+    /* Whether `eval` is set: true only in the process that evaluates the model, at the end of a
+     * complete run. */
     bool evaluated;
     struct classifier_eval eval;
     int64_t version; /* the exported version; 0: none */
@@ -84,11 +84,11 @@ int classifier_fit(const struct classifier_fit_options *options, struct reducer 
                    struct classifier_fit_result *ret, struct err *err);
 
 /* Trains with parameter servers until no step is left, or until this process is stopped. The chief
- * and every worker call it with their own clients. `workers` is their number, for the log. At the
- * end of a complete run it calls ps_client_finish(), so that the servers exit when their last
- * worker has finished. The chief evaluates the model when no step is left; it does not wait for the
- * last gradients of the other workers. The caller releases *ret, which does not change on
- * failure. */
+ * and every worker call this function with their own clients. `workers` is the number of these
+ * processes, for the log. At the end of a complete run the function calls ps_client_finish(), so
+ * that the servers exit when the last worker has finished. The chief evaluates the model when no
+ * step is left, without waiting for the last gradients of the other workers. The caller releases
+ * *ret, which does not change on failure. */
 int classifier_fit_async(const struct classifier_fit_options *options, struct ps_client *client,
                          bool chief, size_t workers, struct classifier_fit_result *ret,
                          struct err *err);

@@ -22,11 +22,11 @@ struct classifier_fit {
     struct run_log *log;
 };
 
-/* Checks the options, opens the data, the model, the log and the trainer for share `rank` of `size`
- * shares, and sets the parameters from the seed. `evaluates`: also opens the test pictures, so that
- * missing or invalid test pictures are found before the first step. The caller sets `options`,
- * `reducer` and `claim` before, and calls classifier_fit_release() afterwards, after a failure,
- * too. */
+/* Checks the options, reads the data, creates the model, the log and the trainer for share `rank`
+ * of `size` shares, and sets the parameters from the seed. `evaluates`: also opens the test
+ * pictures, so that missing or invalid test pictures are found before the first step. The caller
+ * sets `options`, `reducer` and `claim` before, and calls classifier_fit_release() afterwards,
+ * after a failure, too. */
 int classifier_fit_start(struct classifier_fit *fit, int rank, int size, bool evaluates,
                          struct err *err);
 /* Frees everything except *fit itself and the reducer. `claim` must be -1 if nothing was locked: on
@@ -43,7 +43,8 @@ void classifier_fit_sentence(const struct classifier_fit *fit, size_t workers, s
 int classifier_fit_conclude(struct classifier_fit *fit, struct classifier_fit_result *outcome,
                             struct err *err);
 
-/* Returns 0, or -ERR_INVALID if the loss is not a number or very large. */
+/* Returns 0, or -ERR_INVALID if the mean loss is at least SOFTMAX_LOSS_MAX / 2, because then many
+ * samples have a loss that is NaN or infinite (struct softmax_result). */
 int classifier_fit_check_loss(double loss, struct err *err);
 
 #endif

@@ -44,7 +44,7 @@ void classifier_model_set_label(struct classifier_model *model, int label, const
 void classifier_model_note(const struct classifier_model *model, struct arena *arena,
                            struct json *notes);
 
-/* Returns the accuracy on the test pictures, or -1 if it is not known. */
+/* Returns the accuracy on the test pictures, or -1 if the model has none. */
 double classifier_model_accuracy(const struct classifier_model *model);
 void classifier_model_set_accuracy(struct classifier_model *model, double accuracy);
 

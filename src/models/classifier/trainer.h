@@ -18,8 +18,8 @@ struct classifier_trainer_options {
     int rank, size; /* the trainer computes share `rank` of `size` shares of the batch */
     int threads;
     struct reducer *reducer; /* sums the gradients of the workers; NULL: no sum */
-    /* Number of threads that prepare batches in advance; 0: none. Useful only if steps come in
-     * order. */
+    /* Number of threads that prepare batches in advance; 0: none. Useful only if the trainer
+     * computes the steps in order. */
     int loaders;
 };
 

@@ -4,7 +4,7 @@
  * does not exist. A data set of few people has many pairs of people, so blends teach the model to
  * tell people apart instead of memorising the people of the data set. The batch depends only on the
  * data set, the options and the step, so it is the same with any number of workers. face_fit()
- * calls it; models/face/pictures.h loads the pictures. */
+ * draws the batches; models/face/pictures.h loads the pictures. */
 #ifndef TRAINYARD_MODELS_FACE_BATCH_H
 #define TRAINYARD_MODELS_FACE_BATCH_H
 

@@ -1,7 +1,7 @@
 /* Measures how well a face model tells people apart, preferably people that it was not trained on.
- * The raw pixels of the same pairs of pictures are compared, too, because a model that is not
- * better than raw pixels has learned nothing. Called at the end of training and by `trainer
- * predict`. */
+ * The evaluation also measures how well the raw pixels of the same pairs of pictures tell people
+ * apart, because a model that is not better than raw pixels has learned nothing. Called at the end
+ * of training and by `trainer predict`. */
 #ifndef TRAINYARD_MODELS_FACE_EVAL_H
 #define TRAINYARD_MODELS_FACE_EVAL_H
 
@@ -12,7 +12,8 @@
 struct face_eval_person {
     size_t person; /* index in the data set */
     size_t pictures;
-    double same; /* mean distance between the person's pictures; 0 if there are fewer than two */
+    /* mean distance between the person's pictures; 0 for a person with fewer than two */
+    double same;
     /* Mean, over the person's pictures, of the distance to the nearest picture of another
      * person. */
     double nearest;
@@ -28,8 +29,8 @@ struct face_eval {
 };
 
 /* Evaluates all pictures of these persons, or an even selection of at most METRICS_PICTURES_MAX.
- * Returns -ERR_INVALID for fewer than 2 or more than METRICS_PICTURES_MAX persons. The caller
- * releases *ret. */
+ * Returns -ERR_INVALID for fewer than 2 or more than METRICS_PICTURES_MAX persons, or the error of
+ * dataset_load(). The caller releases *ret. */
 int face_eval_run(struct face_model *model, const struct dataset *dataset,
                   const struct dataset_persons_list *persons, struct face_eval *ret,
                   struct err *err);

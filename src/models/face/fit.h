@@ -56,20 +56,21 @@ struct face_fit_result {
     uint64_t first, last; /* number of steps done before this run, and at its end */
     bool stopped;         /* stopped before the last step */
     double loss;          /* loss of the last step; 0 if this run had no step */
-    /* Whether `eval` is set. It is set only on rank 0, at the end of a complete run with at least 2
+    /* Whether `eval` is set: true only on rank 0, at the end of a complete run with at least 2
      * held-out people. */
     bool evaluated;
     struct face_eval eval;
 };
 
-/* Sets the numbers that must be equal on all workers: the model's shape and every option that
- * affects the result. Returns how many numbers were set. */
+/* Sets the numbers that must be equal on all workers: the model's shape, every option that affects
+ * the result, and the size of the data set. Returns how many numbers were set. */
 size_t face_fit_numbers(const struct face_fit_options *options, const struct dataset *dataset,
                         uint64_t ret[MODEL_NUMBERS_MAX]);
 
-/* Sets *ret to the number of steps in `epochs` epochs, at least 1. The batches of an epoch have as
- * many pictures as the training data. Batches are drawn by person, so a picture may appear several
- * times in an epoch, or not at all. Returns -ERR_INVALID if no training person would be left. */
+/* Sets *ret to the number of steps in `epochs` epochs, or to 1 if that is less than one step. The
+ * batches of an epoch have as many pictures as the training data. Batches are drawn by person, so a
+ * picture may appear several times in an epoch, or not at all. Returns -ERR_INVALID if no training
+ * person would be left. */
 int face_fit_epochs_to_steps(const struct face_fit_options *options, const struct dataset *dataset,
                              uint64_t epochs, uint64_t *ret, struct err *err);
 

@@ -26,8 +26,8 @@ size_t face_model_channels(const struct face_model *model);
 size_t face_model_dimensions(const struct face_model *model);
 
 /* Returns the distribution of distances of strangers that was measured at the end of training. The
- * model owns it. Its `people` is 0 if the file has no such measurement: if it is a checkpoint, or
- * if an older version wrote it. */
+ * model owns it. Its `people` is 0 if there is no such measurement, for example in a checkpoint or
+ * in a file of an older version. */
 const struct face_strangers *face_model_strangers(const struct face_model *model);
 
 struct params *face_model_params(struct face_model *model);

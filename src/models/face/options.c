@@ -243,7 +243,8 @@ const struct option FACE_OPTIONS[] = {
      .fallback = "0.4",
      .range = {.min = 0, .max = 4, .above_min = true},
      .value = "X",
-     .help = "how much nearer pictures of the same person must be, in squared distance"},
+     .help = "how much nearer pictures of the same person must be: in squared distance for "
+             "semi-hard mining, in distance for batch-hard mining"},
     {.name = "optimizer",
      .type = OPTION_CHOICE,
      FIELD(optimizer),

@@ -1,8 +1,8 @@
-/* Opens the pictures of people that a command of `trainer` trains on, evaluates or shows. The
- * people are generated, or come from a folder with one subfolder per person. All pictures of a
- * folder are decoded once, and their faces are found if the crop needs them. Pictures that cannot
- * be used are left out and reported on standard error. Called at the start of a command, never from
- * a pool thread or while training. */
+/* Opens the pictures of people with which a command of `trainer` trains, evaluates, recognises or
+ * converts. The people are generated, or come from a folder with one subfolder per person. All
+ * pictures of a folder are decoded once, and their faces are found if the crop needs them. Pictures
+ * that cannot be used are left out and reported on standard error. Called at the start of a
+ * command, never from a pool thread or while training. */
 #ifndef TRAINYARD_MODELS_FACE_PEOPLE_H
 #define TRAINYARD_MODELS_FACE_PEOPLE_H
 

@@ -57,8 +57,8 @@ static int load_picture(const struct face_pictures *pictures, const struct datas
                               ret_bytes, err);
 }
 
-/* Sets *ret to the bytes of a picture, which `pictures` owns, or which are a copy. In the second
- * case also sets *copy, and the caller frees it, after a failure, too. */
+/* Sets *ret to the bytes of a picture, which `pictures` owns, or which are a copy. If they are a
+ * copy, also sets *copy. The caller frees *copy, after a failure, too. */
 static int find_picture(struct face_pictures *pictures, const struct dataset_sample *sample,
                         const uint8_t **ret, uint8_t **copy, struct err *err)
 {

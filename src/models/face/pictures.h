@@ -1,7 +1,7 @@
 /* Loads the pictures of a data set for the training of a face model. Decoded pictures are kept in
- * memory as bytes, and are augmented at each use. The augmentation depends only on seed, step and
- * position, so it is the same with any number of workers. Several threads may load pictures at the
- * same time. */
+ * memory as bytes, up to a limit, and are augmented at each use. The augmentation depends only on
+ * seed, step and position, so it is the same with any number of workers. Several threads may load
+ * pictures at the same time. */
 #ifndef TRAINYARD_MODELS_FACE_PICTURES_H
 #define TRAINYARD_MODELS_FACE_PICTURES_H
 

@@ -20,7 +20,8 @@ struct face_probe_person {
     size_t correct;  /* probes that were assigned to this person; 0 for a stranger */
     /* Mean distance from the probes to this person's gallery pictures; 0 for a stranger. */
     double own;
-    /* Mean, over the probes, of the distance to the nearest other person of the gallery. */
+    /* Mean, over the probes of this person, of the distance to the nearest other person of the
+     * gallery; 0 if there is none. */
     double nearest;
 };
 
@@ -41,8 +42,8 @@ struct face_probe {
     size_t point_count;
 };
 
-/* Returns -ERR_TOO_MANY if the gallery or the probes have more than METRICS_PICTURES_MAX pictures.
- * The caller releases *ret. */
+/* Returns -ERR_TOO_MANY if the gallery or the probes have more than METRICS_PICTURES_MAX pictures,
+ * or the error of dataset_load(). The caller releases *ret. */
 int face_probe_run(struct face_model *model, const struct dataset *gallery,
                    const struct dataset *probes, struct face_probe *ret, struct err *err);
 void face_probe_release(struct face_probe *probe); /* safe on zeroed memory */

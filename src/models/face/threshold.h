@@ -15,15 +15,15 @@
 
 enum {
     FACE_STRANGERS_QUANTILES = 13,
-    /* A gallery of fewer people uses the model's distribution, if it has one. */
+    /* A gallery of fewer people uses the model's distribution, if the model has one. */
     FACE_STRANGERS_PEOPLE_MIN = 5,
 };
 
 /* The distribution of the distances of strangers. Each distance is the mean distance from a picture
  * of one person to the pictures of another person. */
 struct face_strangers {
-    size_t people; /* people who were compared; 0: nothing was measured */
-    size_t pairs;  /* pairs of a picture and a person */
+    size_t people; /* number of people who were compared; 0: nothing was measured */
+    size_t pairs;  /* number of pairs of a picture and a person */
     /* Whether the distribution was measured on people of the training data. A model puts these
      * people farther apart than people that it was not trained on. */
     bool trained_on;

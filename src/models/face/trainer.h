@@ -1,9 +1,9 @@
-/* One worker's part of training a face model: the passes, the loss over the gathered batch, the
- * reduced gradient and the optimizer step. N workers compute the same result as one worker: every
- * worker computes the same loss from the embeddings of all workers, and the sum of all workers'
- * gradients is the gradient of that loss. If each worker's share is a whole number of parts, that
- * sum has the same bits for any number of workers (train/team/team.h). face_fit() passes prepared
- * pictures; the trainer reads no data sets and no files. */
+/* One worker's part of training a face model: the passes, the loss over the embeddings of all
+ * workers, the summed gradient and the optimizer step. N workers compute the same result as one
+ * worker: every worker computes the same loss from the embeddings of all workers, and the sum of
+ * all workers' gradients is the gradient of that loss. If each worker's share is a whole number of
+ * parts, that sum has the same bits for any number of workers (train/team/team.h). face_fit()
+ * passes prepared pictures; the trainer reads no data sets and no files. */
 #ifndef TRAINYARD_MODELS_FACE_TRAINER_H
 #define TRAINYARD_MODELS_FACE_TRAINER_H
 
@@ -35,7 +35,7 @@ DEFINE_CLEANUP(face_trainer)
 /* Returns the optimizer, which the trainer owns. Its state is part of a checkpoint. */
 struct optimizer *face_trainer_optimizer(struct face_trainer *trainer);
 
-/* Returns the floats that are learned in addition to the parameters; see team_learned(). */
+/* Returns the result of team_learned(), which is part of a checkpoint, too. */
 float *face_trainer_learned(struct face_trainer *trainer, size_t *ret_count);
 
 /* Computes the share of this worker again, after the rank of the worker or the number of workers
@@ -47,7 +47,7 @@ int face_trainer_regroup(struct face_trainer *trainer, struct err *err);
 void face_trainer_share(const struct face_trainer *trainer, int *ret_first, int *ret_count);
 
 struct face_trainer_step {
-    struct triplet_result loss; /* of the global batch, before the step */
+    struct triplet_result loss; /* of the whole batch, before the parameters change */
     float rate;                 /* learning rate used */
     bool stop;                  /* a worker was asked to stop; equal on all workers */
     bool join_requested;        /* a new worker waits to join */

@@ -1,6 +1,6 @@
 /* Measures the quality of a recommender on ratings it was not trained on: whether liked items score
- * higher than others (AUC), and the error of predicted ratings. Called in the process that writes
- * the model, after the last batch of all workers. */
+ * higher than others (AUC), and the error of predicted ratings. Called on the chief, after the last
+ * batch of all workers. */
 #ifndef TRAINYARD_MODELS_RECOMMENDER_EVAL_H
 #define TRAINYARD_MODELS_RECOMMENDER_EVAL_H
 
@@ -14,8 +14,8 @@ struct recommender_eval {
     double rmse; /* root mean square error if the model predicts ratings; else 0 */
 };
 
-/* Evaluates the current variables of `client` on the ratings at `positions`. Replaces the dense
- * parameters of `batch` by the current values. */
+/* Evaluates the current variables of `client` on the ratings at `positions`. Before that, replaces
+ * the dense parameters of `batch` by those of `client`. */
 int recommender_eval_run(struct recommender_batch *batch, const struct recommender_config *config,
                          struct ps_client *client, int table, const struct ratings *ratings,
                          const size_t *positions, size_t count, struct recommender_eval *ret,

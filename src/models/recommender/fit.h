@@ -3,10 +3,11 @@
  *
  * With servers, every worker calls recommender_fit() with the same options and its own client. No
  * worker waits for another before the last batch. The seed decides the sequence of batches. A
- * counter on the servers is the number of batches that workers have taken, and each worker takes
- * the next batch when it is ready. A slow worker therefore computes fewer batches. A batch that a
- * worker had taken when it died is not computed again. A restarted worker takes the next batch.
- * When no batch is left, the chief waits for the other workers, evaluates the model and writes it.
+ * counter on server 0 has the number of batches that workers have taken. Each worker takes the next
+ * batch when it has finished its previous batch. A slow worker therefore computes fewer batches. A
+ * batch that a worker had taken when it died is not computed again. A restarted worker takes the
+ * next batch. When no batch is left, the chief waits for the other workers, evaluates the model and
+ * writes it.
  *
  * A single process without servers computes the same batches in order and writes checkpoints, from
  * which the run can be resumed. */
@@ -49,17 +50,18 @@ struct recommender_fit_options {
 struct recommender_fit_cluster {
     struct ps_client *client;
     size_t workers; /* including the chief */
-    bool chief;     /* this process logs in detail, evaluates and writes the model */
+    bool chief;     /* this process evaluates the model and writes the files of the run */
 };
 
 struct recommender_fit_result {
     /* Number of batches that all workers have taken, as far as this worker knows, and number of
      * batches that this worker has computed in this run. */
     uint64_t steps, own_steps;
-    bool stopped;   /* stopped before the last batch */
-    double loss;    /* loss of the last batch of this worker; 0 if it had none */
-    bool evaluated; /* Whether `eval` is set. It is set only in the process that writes the model,
-                       at the end of a complete run with test ratings. */
+    bool stopped; /* the run was stopped before the last batch */
+    double loss;  /* loss of the last batch of this worker; 0 if it had none */
+    /* Whether `eval` is set: true only on the chief, at the end of a complete run with test
+     * ratings. */
+    bool evaluated;
     struct recommender_eval eval;
     size_t rows; /* number of rows in the model file; 0 if this process has not written it */
 };
@@ -69,8 +71,9 @@ struct recommender_fit_result {
 size_t recommender_fit_numbers(const struct recommender_fit_options *options,
                                uint64_t ret[MODEL_NUMBERS_MAX]);
 
-extern const struct model RECOMMENDER_MODEL;           /* for the table of models */
-extern const struct model_steps RECOMMENDER_FIT_STEPS; /* steps of a process without servers */
+extern const struct model RECOMMENDER_MODEL; /* for the table of models */
+/* the operations of the training loop; used without servers */
+extern const struct model_steps RECOMMENDER_FIT_STEPS;
 
 /* Trains until no batch is left, or until the run is stopped. *ret does not change on failure. */
 int recommender_fit(const struct recommender_fit_options *options, const struct ratings *ratings,

@@ -19,7 +19,7 @@ struct recommender_run {
     uint64_t epoch;         /* the epoch of `order`; UINT64_MAX: none yet */
     uint64_t epoch_batches; /* number of batches in an epoch */
     uint64_t steps;         /* number of batches in all epochs */
-    uint64_t shown;         /* number of the batch that was logged last; 0: none */
+    uint64_t shown;         /* with servers: number of the batch that was logged last; 0: none */
     /* The row ids, ratings, rows, and gradients of the rows of the current batch. */
     int64_t *ids;
     float *batch_ratings, *rows, *d_rows;

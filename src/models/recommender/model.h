@@ -30,8 +30,8 @@ int recommender_model_write(const char *path, const struct recommender_config *c
 
 struct recommender_model;
 
-/* Loads a model file. Returns -ERR_INVALID if it has another kind of model, or the error of
- * checkpoint_read(). The caller frees *ret. */
+/* Loads a model file. Returns -ERR_INVALID if the file has another kind of model, -ERR_BAD_REQUEST
+ * if its rows are not in order, or the error of checkpoint_read(). The caller frees *ret. */
 int recommender_model_load(const char *path, struct recommender_model **ret, struct err *err);
 /* NULL-safe; returns NULL. */
 struct recommender_model *recommender_model_free(struct recommender_model *model);

@@ -42,7 +42,7 @@ int recommender_config_from_json(const struct json *json, struct recommender_con
 const char *recommender_kind_name(enum recommender_kind kind); /* "mlp", "deepfm" */
 
 /* Returns the number of floats per row of the embedding table: the weight of the id, if the model
- * has weights, and the embedding. */
+ * is DeepFM, and the embedding. */
 int recommender_row_floats(const struct recommender_config *config);
 
 /* Returns the id of the row in which a user or item has its embedding. With buckets, it is a hash

@@ -1,4 +1,4 @@
-/* Finds the items with the highest scores for a user, without items that the user has already
+/* Finds the items with the highest scores for a user. Leaves out items that the user has already
  * rated. `trainer recommend` calls it. */
 #ifndef TRAINYARD_MODELS_RECOMMENDER_TOP_H
 #define TRAINYARD_MODELS_RECOMMENDER_TOP_H

@@ -1,5 +1,6 @@
-/* Implements the random variations of pictures; see augment.h. One pass of bilinear interpolation
- * does shift, rotation, scale, mirror and reshaping. */
+/* Implements the random variations of pictures; see augment.h. Shift, rotation, scale, mirror and
+ * reshaping only decide at which point of the source each pixel is sampled, so each pixel is
+ * interpolated once. */
 #include "train/data/augment.h"
 
 #include <math.h>

@@ -31,7 +31,7 @@ int cascade_read(const char *path, struct cascade **ret, struct err *err);
 struct cascade *cascade_free(struct cascade *cascade); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(cascade)
 
-/* Sets the size of the windows that the cascade tests, in pixels. */
+/* Sets *ret_width and *ret_height to the size of the windows that the cascade tests, in pixels. */
 void cascade_window(const struct cascade *cascade, int *ret_width, int *ret_height);
 
 /* Two integral images. Element (x, y) is the sum of the pixels, or of their squares, in the x left

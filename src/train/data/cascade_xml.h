@@ -21,8 +21,8 @@ int cascade_xml_refuse(struct cascade_xml *reader, const char *what);
 /* Reads the next tag. If it opens an element, sets `name` and returns 1. If it closes the enclosing
  * element, returns 0. Empty-element tags (<a/>) are an error. */
 int cascade_xml_next_element(struct cascade_xml *reader, char name[CASCADE_XML_NAME_MAX]);
-/* Skips the rest of an element, up to the end of its closing tag. Returns 0. The caller passes a
- * depth of 0. */
+/* Skips the rest of an element, up to the end of its closing tag. Returns 0. The caller must pass 0
+ * as `depth`. */
 int cascade_xml_skip_element(struct cascade_xml *reader, int depth);
 
 /* Reads the next number of an element. Returns 1, or 0 after the closing tag of the element. */

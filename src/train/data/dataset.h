@@ -21,11 +21,11 @@ enum {
 };
 
 /* Opens a folder with one subfolder per person, each with PGM, PPM, PNG, JPEG or WebP files.
- * Persons and pictures are ordered by name (digits as numbers: s2 before s10). Hidden files, other
- * files, and persons without a picture are left out. Symbolic links are followed. The pictures are
- * not decoded; see dataset_survey.h. The caller frees the data set. Returns -ERR_NOT_FOUND if the
- * folder has no pictures, -ERR_TOO_MANY beyond the limits above, or the error of a directory that
- * cannot be read. */
+ * Persons and pictures are ordered by name (digits as numbers: s2 before s10). Hidden files and
+ * folders, other files, and persons without a picture are left out. Symbolic links are followed.
+ * The pictures are not decoded; see dataset_survey.h. The caller frees the data set. Returns
+ * -ERR_NOT_FOUND if the folder has no pictures, -ERR_TOO_MANY beyond the limits above, or the error
+ * of a directory that cannot be read. */
 int dataset_open_folder(const char *path, struct dataset **ret, struct err *err);
 
 /* Like dataset_open_folder(), but opens the pictures that lie directly in the folder, as one person
@@ -89,9 +89,10 @@ struct dataset_sample {
 /* Draws the batch of a step for metric learning, of all workers together: `batch_persons` different
  * persons out of `from`, each with `batch_pictures` pictures. The pictures of a person are
  * adjacent, and different if the person has enough of them. The batch depends only on the
- * arguments, so each worker can take its share by position. An epoch is as many steps as `from` has
- * complete batches of persons. No person appears twice in an epoch. Returns -ERR_INVALID if a size
- * is 0, or if `from` has fewer than `batch_persons` persons. */
+ * arguments, so each worker can take its share by position. If `from` has s complete batches of
+ * persons, epoch e consists of the steps e × s to (e + 1) × s - 1. No person appears twice in an
+ * epoch. Returns -ERR_INVALID if a size is 0, or if `from` has fewer than `batch_persons`
+ * persons. */
 int dataset_draw_batch(const struct dataset *dataset, const struct dataset_persons_list *from,
                        uint64_t seed, uint64_t step, size_t batch_persons, size_t batch_pictures,
                        struct dataset_sample *ret_samples, struct err *err);

@@ -1,7 +1,7 @@
 /* Decodes every picture of a data set once, before the data set is used, and finds the faces.
  * Leaves out pictures that cannot be used, and reports them. The result depends only on the files
- * and on `crop`, so every worker leaves out the same pictures. The commands of the face model call
- * it from one thread, right after they have opened a folder. */
+ * and on `crop`, so every worker leaves out the same pictures. Called through models/face/people.h,
+ * from one thread, right after a folder was opened. */
 #ifndef TRAINYARD_TRAIN_DATA_DATASET_SURVEY_H
 #define TRAINYARD_TRAIN_DATA_DATASET_SURVEY_H
 
@@ -36,8 +36,8 @@ int dataset_survey_run(struct dataset *dataset, const struct dataset_survey_opti
                        struct dataset_survey *ret, struct err *err);
 void dataset_survey_release(struct dataset_survey *survey); /* safe on zeroed memory */
 
-/* Discards the squares around faces that the survey has stored. After this call dataset_load()
- * crops every picture to its centre square. */
+/* Discards the squares that the survey has stored. After this call dataset_load() crops every
+ * picture to its centre square. */
 void dataset_survey_forget_faces(struct dataset *dataset);
 
 /* Writes "2 of 400 pictures cannot be used and are left out: …", or an empty text if no picture is

@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-/* The margin that is added to the square of the face finder, which reaches only from the eyebrows
- * to the chin. */
+/* The margin that is added to the square of the face finder, because that square reaches only from
+ * the eyebrows to the chin. */
 #define MARGIN 0.1 /* on each edge, as a fraction of the square's side */
 
 static const char *const NAMES[] = {"off", "auto", "cascade", "whole"};

@@ -32,7 +32,7 @@ int face_crop_no_face(struct err *err);
 /* Sets *ret to the square to which the picture is cropped. The square of a face includes a margin.
  * Returns -ERR_INVALID if `crop` is FACE_CROP_CASCADE and no face is found. Also on failure, sets
  * *ret_faces to the number of faces found, which is 0 if `crop` needs no faces. ret_faces may be
- * NULL. */
+ * NULL. `finder` may be NULL if `crop` needs no faces. */
 int face_crop_choose(enum face_crop crop, const struct face_finder *finder,
                      const struct picture *picture, struct picture_square *ret, size_t *ret_faces,
                      struct err *err);

@@ -1,6 +1,7 @@
 /* Finds the faces in a picture. A cascade (cascade.h) tests windows of many sizes and positions.
  * Several accepted windows at about the same place are a face. face_crop.c calls it for every
- * picture that is cropped to a face. A finder is immutable, so several threads may use it. */
+ * picture that is cropped to a face, and models/face/people.c to find out whether pictures are
+ * photographs. A finder is immutable, so several threads may use it. */
 #ifndef TRAINYARD_TRAIN_DATA_FACE_FINDER_H
 #define TRAINYARD_TRAIN_DATA_FACE_FINDER_H
 
@@ -10,13 +11,14 @@
 
 #include <stddef.h>
 
-/* The path in Debian's package opencv-data. */
+/* The path at which Debian's package opencv-data installs the cascade of faces. */
 #define FACE_FINDER_CASCADE "/usr/share/opencv4/haarcascades/haarcascade_frontalface_alt2.xml"
 
 struct face_finder;
 
 /* Reads one cascade file. If the file does not exist, returns -ERR_NOT_FOUND, and the error names
- * the package that has it. The caller frees the finder. */
+ * the package that has it. Returns -ERR_UNSUPPORTED if the windows of the cascade are not square,
+ * or another error of cascade_read(). The caller frees the finder. */
 int face_finder_new(const char *cascade, struct face_finder **ret, struct err *err);
 struct face_finder *face_finder_free(struct face_finder *finder); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(face_finder)

@@ -1,8 +1,7 @@
 /* Reads and writes data sets in the IDX format of MNIST: one byte per pixel and one byte per label,
- * in plain or gzip files. A directory has "train-images-idx3-ubyte" or
- * "train-images-idx3-ubyte.gz", and three more files. A data set is read completely into memory and
- * is immutable afterwards, so any number of threads may use it. The classifier and the data
- * commands use it. */
+ * in plain or gzip files. A directory has four files, such as "train-images-idx3-ubyte" or
+ * "train-images-idx3-ubyte.gz". A data set is read completely into memory and is immutable
+ * afterwards, so any number of threads may use it. The classifier and the data commands use it. */
 #ifndef TRAINYARD_TRAIN_DATA_IDX_H
 #define TRAINYARD_TRAIN_DATA_IDX_H
 
@@ -43,14 +42,15 @@ int idx_parse(const char *name, const void *images, size_t images_size, const vo
 struct idx *idx_free(struct idx *idx); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(idx)
 
-/* Writes "60000 pictures of 28×28, 10 classes, digest 1f2e3d4c". The digest covers all pixels and
- * labels. */
+/* Writes "60000 pictures of 28×28, 10 classes, digest 1f2e3d4c", where 28×28 is width × height in
+ * pixels. The digest covers all pixels and labels. */
 enum { IDX_TEXT_MAX = 128 };
 void idx_describe(const struct idx *idx, char *text, size_t size);
 
 /* Returns the name of a label, in `text`. The name is line number `label`, counted from 0, of the
- * file LABELS in the directory. Without such a line it is the name of Fashion-MNIST, for example
- * "Ankle boot", if the path contains "fashion", or else the number. */
+ * file LABELS in the directory. If there is no such line or the line is empty, the name is that of
+ * Fashion-MNIST, for example "Ankle boot", if the path contains "fashion", or else the number
+ * `label`. */
 const char *idx_label_name(const char *directory, int label, char *text, size_t size);
 
 #endif

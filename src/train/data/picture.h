@@ -1,6 +1,6 @@
 /* Decodes untrusted pictures in PGM, PPM, PNG, JPEG and WebP into 8-bit pixels, within limits. Any
- * other file is an error. Also crops and scales pictures, and writes PNG. Data sets, uploads and
- * the data commands use it. */
+ * other file is an error. Also crops and scales pictures, and writes PNG. Data sets, the upload
+ * page, `trainer predict` and the data commands use it. */
 #ifndef TRAINYARD_TRAIN_DATA_PICTURE_H
 #define TRAINYARD_TRAIN_DATA_PICTURE_H
 
@@ -40,13 +40,14 @@ const char *picture_format_name(enum picture_format format);
 enum picture_format picture_format(const void *data, size_t size);
 /* Decodes a complete file. The caller releases *ret. Returns -ERR_MEDIA_TYPE for an unknown format,
  * -ERR_TOO_LARGE beyond the limits above, -ERR_UNSUPPORTED for a variant of a format that is not
- * supported, or -ERR_BAD_REQUEST for a damaged file. */
+ * supported, or -ERR_BAD_REQUEST for an empty picture or a damaged file. Damage in a JPEG with
+ * which libjpeg can continue is no error. */
 int picture_decode(const void *data, size_t size, struct picture *ret, struct err *err);
 /* Like picture_decode(), but reads the file. Returns -ERR_NOT_FOUND if the file does not exist. */
 int picture_read(const char *path, struct picture *ret, struct err *err);
 
-/* A square part of a picture, in pixels. If it extends over the edges of the picture, the pixels at
- * the edge are repeated. */
+/* A square part of a picture, in pixels; (x, y) is its upper left corner. If the square extends
+ * over the edges of the picture, the pixels at the edge are repeated. */
 struct picture_square {
     double x, y, side;
 };
@@ -65,7 +66,7 @@ void picture_cut(const struct picture *picture, const struct picture_square *squ
                  size_t channels, float *ret_pixels);
 
 /* Appends a PNG file of the pixels, with 1 or 3 channels, to `buf`. Returns -ERR_TOO_LARGE if the
- * buffer would exceed its maximum. */
+ * buffer would exceed its maximum, or -ERR_INTERNAL if libpng fails. */
 int picture_encode_png(const uint8_t *pixels, size_t width, size_t height, size_t channels,
                        struct buf *buf, struct err *err);
 

@@ -1,5 +1,6 @@
-/* The decoders of pictures, one file per format. Only picture_decode() calls them. It has checked
- * that `data` starts with the signature of the format, and releases *ret if a decoder fails. */
+/* The decoders of pictures, one file per format. Only picture_decode() calls them. Before the call,
+ * picture_decode() checks that `data` starts with the signature of the format. If a decoder fails,
+ * picture_decode() releases *ret. */
 #ifndef TRAINYARD_TRAIN_DATA_PICTURE_INTERNAL_H
 #define TRAINYARD_TRAIN_DATA_PICTURE_INTERNAL_H
 

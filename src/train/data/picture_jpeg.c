@@ -11,7 +11,7 @@
 
 enum { SCANS_MAX = 100 }; /* a picture with more scans is rejected, because each scan costs time */
 
-/* The error handler of the library, with the message and the place of setjmp(). */
+/* The error handler of the library, with the message and the state that setjmp() has saved. */
 struct catcher {
     struct jpeg_error_mgr manager;
     jmp_buf jump;

@@ -41,8 +41,8 @@ int ratings_parse(const char *name, const char *data, size_t size, struct rating
 struct ratings *ratings_free(struct ratings *ratings); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(ratings)
 
-/* Returns the id for a text. A whole number is its own id. The id of any other text is a hash of 63
- * bits, which is equal on every machine. */
+/* Returns the id for a text. A whole number of at most 64 bits is its own id. The id of any other
+ * text is a hash of 63 bits, which is equal on every machine. */
 int64_t ratings_id(const char *text, size_t size);
 
 size_t ratings_users(const struct ratings *ratings); /* number of different users */

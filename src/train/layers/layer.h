@@ -59,11 +59,11 @@ struct layer_draw {
 /* The memory that a layer may use during one pass. */
 struct layer_pass {
     const struct kernels *kernels;
-    const struct params *params;   /* values of the parameters */
-    float *gradients;              /* backward() adds to it; has the layout of params->gradients */
-    const float *packed;           /* output of pack() for the current values */
-    float *saved;                  /* written by the forward pass for the backward pass */
-    float *scratch;                /* valid only during the call */
+    const struct params *params; /* values of the parameters */
+    float *gradients;            /* backward() adds to it; has the layout of params->gradients */
+    const float *packed;         /* output of pack() for the current values */
+    float *saved;                /* written by the forward pass for the backward pass */
+    float *scratch;              /* valid only during the call */
     /* NULL: network_tape_draw() was not called, so nothing is random */
     const struct layer_draw *draw;
     /* false: backward() must not set d_in[0], which is NULL, because in[0] is the input of the

@@ -101,7 +101,7 @@ const float *network_forward(const struct network *network, struct network_tape 
 void network_backward(const struct network *network, struct network_tape *tape,
                       struct network_workspace *workspace, const float *d_output, float *gradients);
 /* Like network_backward(), but also sets d_input, the gradient with respect to the input, for all
- * samples in the tape. Used by models whose input is trained, too, such as rows of an embedding
+ * samples in the tape. For models whose input is trained, too, such as rows of an embedding
  * table. */
 void network_backward_to_input(const struct network *network, struct network_tape *tape,
                                struct network_workspace *workspace, const float *d_output,

@@ -1,9 +1,10 @@
 /* Reads and writes checkpoints and model files, which have the same format. A file has a JSON
  * header (model, configuration, step, seed, names and shapes), all parameter values in one block,
  * and a CRC of everything. A checkpoint also has the optimizer's slots, so that training can be
- * resumed. A file is written under a temporary name, synced and renamed, so that a crash leaves the
- * old file or the new file. The worker that writes files for the run writes them (rank 0, or the
- * chief with parameter servers). Processes that resume, predict or serve read them. */
+ * resumed. A file is written under a temporary name, synced and renamed, so that a crash leaves
+ * either the old file or the complete new file. The worker that writes files for the run writes
+ * them (rank 0, or the chief with parameter servers). Processes that resume, predict or serve read
+ * them. */
 #ifndef TRAINYARD_TRAIN_RUN_CHECKPOINT_H
 #define TRAINYARD_TRAIN_RUN_CHECKPOINT_H
 
@@ -29,8 +30,8 @@ struct checkpoint_info {
 };
 
 /* Writes a checkpoint, or a model file if `optimizer` is NULL. A model file does not have the state
- * that only training needs. Returns when the file is on disk. On failure, the path has
- * the older file or the complete new file. */
+ * that only training needs. Returns when the file is on disk. On failure, the path is unchanged or
+ * has the complete new file. */
 int checkpoint_write(const char *path, const struct params *params,
                      const struct optimizer *optimizer, const struct checkpoint_info *info,
                      struct err *err);
@@ -46,8 +47,8 @@ struct checkpoint {
 };
 
 /* Reads and verifies a file. Returns -ERR_BAD_REQUEST if it is truncated, damaged or not a
- * checkpoint or model file, and -ERR_UNSUPPORTED if it has another CHECKPOINT_VERSION. The caller
- * frees the checkpoint. */
+ * checkpoint or model file, -ERR_UNSUPPORTED if it has another CHECKPOINT_VERSION, or the error of
+ * the file system. The caller frees the checkpoint. */
 int checkpoint_read(const char *path, struct checkpoint **ret, struct err *err);
 /* Like checkpoint_read(), but parses `size` bytes in memory and copies them. `name` is used in
  * messages. */

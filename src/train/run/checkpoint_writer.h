@@ -1,7 +1,7 @@
 /* Writes checkpoints in the background. The training thread copies the state between two steps, and
- * a writer thread writes the copy to disk during the next steps. While one copy is being written,
- * another copy may wait. A newer copy replaces the waiting copy. A failed write does not end the
- * training; checkpoint_writer_poll() reports it. Only the training thread may call these
+ * a writer thread writes the copy to disk during the next steps. While the thread writes one copy,
+ * at most one other copy waits. A newer copy replaces the waiting copy. A failed write does not end
+ * the training; checkpoint_writer_poll() reports it. Only the training thread may call these
  * functions. */
 #ifndef TRAINYARD_TRAIN_RUN_CHECKPOINT_WRITER_H
 #define TRAINYARD_TRAIN_RUN_CHECKPOINT_WRITER_H

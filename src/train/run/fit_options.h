@@ -33,7 +33,8 @@ struct fit_values {
     const char *model_dir;
     int64_t seed;
     /* Values of options that only FIT_NETWORK_OPTIONS has, like wire, min_workers and peer_timeout
-     * in `cluster`. They are 0 or NULL for models without that table. */
+     * in `cluster`. The options are 0 or NULL for models without that table, unless the model has
+     * options of its own for them. */
     const char *precision;
     int64_t threads, loaders, checkpoint_every, keep;
     double clip;

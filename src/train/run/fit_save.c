@@ -97,7 +97,7 @@ static const char *plain_value(struct arena *arena, const struct json *value)
 }
 
 /* Returns an error if an option that must not change differs from the checkpoint. With a different
- * value the evaluation could use pictures that the model was trained on. An option that the
+ * value the evaluation could use samples that the model was trained on. An option that the
  * checkpoint does not have is not compared, because older versions did not write it. */
 static int check_kept(const struct fit_loop *loop, const struct checkpoint *checkpoint,
                       const char *path, struct err *err)

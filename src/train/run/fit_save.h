@@ -1,7 +1,7 @@
 /* Reads and writes the checkpoints of a synchronous run. Only the files fit_*.c of this folder call
  * these functions. fit_save_hand_over() and fit_save_advise() may be called on every worker. The
- * other functions are called on the worker that writes the files (rank 0), or that did so until the
- * group broke. */
+ * other functions are called on the worker that writes the files (rank 0), or that wrote them until
+ * the group broke. */
 #ifndef TRAINYARD_TRAIN_RUN_FIT_SAVE_H
 #define TRAINYARD_TRAIN_RUN_FIT_SAVE_H
 
@@ -9,9 +9,9 @@
 
 /* Loads the newest readable checkpoint into parameters, optimizer and learned floats, and sets
  * *ret_step to its step. If there is no such checkpoint, returns 0 and changes none of them.
- * Returns an error if the model, the seed or a kept option (fit_options.h) of the checkpoint
- * differs from this run. First creates and locks the directory, starts the writer thread, and
- * removes temporary files of earlier runs. Renames damaged checkpoints. */
+ * Returns an error if the model, the seed, a kept option (fit_options.h), the shapes or the
+ * optimizer of the checkpoint differ from this run. First creates and locks the directory, starts
+ * the writer thread, and removes temporary files of earlier runs. Renames damaged checkpoints. */
 int fit_save_restore(struct fit_loop *loop, uint64_t *ret_step, struct err *err);
 
 /* Called when this worker has become the writer of checkpoints. Locks the directory if this worker

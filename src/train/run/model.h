@@ -36,8 +36,8 @@ struct model_steps {
      * -ERR_INVALID if the loss is nan or infinite. */
     int (*step)(void *context, uint64_t step, bool stop, struct fit_loop_step *ret,
                 struct err *err);
-    /* Sets the values with which a new run starts. Called on rank 0 only, if there is no
-     * checkpoint. If NULL, the run starts with the values that the parameters already have. */
+    /* Sets the values with which a new run starts. Called on rank 0 only, if no checkpoint can be
+     * resumed. If NULL, the run starts with the values that the parameters already have. */
     int (*first_values)(void *context, struct err *err);
     /* Called after the loop has replaced the parameters, for example by those of a checkpoint. */
     void (*changed)(void *context);
@@ -93,7 +93,7 @@ struct model {
     void (*release)(struct model_run *run);
 };
 
-/* The part of one process in a training run. */
+/* What one process of a training run knows about the run. */
 struct model_run {
     const struct model *model;
     /* the values of the shared options; they are the first member of the struct with the values of
@@ -101,20 +101,22 @@ struct model_run {
     const struct fit_values *values;
     const struct ty_tf_config *cluster; /* the processes that train together */
     struct fit_options fit;             /* the shared options, converted */
-    bool servers;                       /* variables are accessed through `client` */
+    bool servers;                       /* training accesses the variables through `client` */
     bool chief;                         /* this process is the cluster's chief */
 
     /* Set by init(). */
     size_t batch;              /* samples per synchronous step, of all workers */
     bool exports;              /* the model is also written outside of --model-dir */
-    int64_t snapshot_every_ms; /* interval of the servers' snapshots; 0: the default */
+    int64_t snapshot_every_ms; /* interval of snapshots of the parameter servers; 0: the default */
     int64_t server_timeout_ms; /* how long to wait for a lost server; 0: the default */
 
     /* Set before train(): `client` if `servers` is set, else `reducer`. */
     struct reducer *reducer;
     struct ps_client *client;
 
-    bool stopped; /* set by train(): the run was stopped before the last step */
+    /* the run was stopped before the last step; set by train(), or in a parameter server by
+     * ps_server_run() */
+    bool stopped;
 };
 
 /* Allocates model->run_size bytes. Sets the members up to `chief`, and all other bytes to zero. The

@@ -1,7 +1,7 @@
 /* Writes and finds the versions of an exported model. A directory has one subdirectory per version,
  * whose name is a number, as in TensorFlow Serving. A version appears complete or not at all. The
- * worker that writes files for the run publishes a version at the end of training. `trainer serve`
- * watches the directory and serves the highest version. */
+ * training of a classifier publishes a version at its end, on the worker that writes files for the
+ * run. `trainer serve` watches the directory and serves the highest version. */
 #ifndef TRAINYARD_TRAIN_RUN_MODEL_VERSIONS_H
 #define TRAINYARD_TRAIN_RUN_MODEL_VERSIONS_H
 

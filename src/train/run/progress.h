@@ -1,7 +1,7 @@
-/* Shows the progress of training. On a terminal this is a bar that is redrawn in place. Otherwise
- * it is at most one line per second, or, if the user asks for it, one line per step as text or
- * JSON. Only run_log.c calls these functions. The caller passes the time, so that tests need no
- * clock. */
+/* Shows the progress of training. By default this is a bar that is redrawn in place if the stream
+ * is a terminal, or else at most one line per second. The user can choose one line per step, as
+ * text or JSON, instead. Only run_log.c calls these functions. The caller passes the time, so that
+ * tests need no clock. */
 #ifndef TRAINYARD_TRAIN_RUN_PROGRESS_H
 #define TRAINYARD_TRAIN_RUN_PROGRESS_H
 

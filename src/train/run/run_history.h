@@ -28,7 +28,7 @@ enum { RUN_HISTORY_MAX = 64 << 20 }; /* bytes; run_history_read() fails if the f
 int run_history_read(struct arena *arena, const char *directory, struct json **ret_lines,
                      size_t *ret_unread, struct err *err);
 
-/* Parses the text of a history file. Returns its lines as run_history_read() does. */
+/* Parses the text of a history file. Returns the same array as run_history_read(). */
 struct json *run_history_parse(struct arena *arena, const char *text, size_t size,
                                size_t *ret_unread);
 

@@ -30,7 +30,8 @@ struct run_log_subject {
 
 struct run_log;
 
-/* Creates a log. It creates its files when it first writes to them. The caller frees it. */
+/* Creates a log. The log creates each of its files when it first writes to the file. The caller
+ * frees it. */
 struct run_log *run_log_new(const struct run_log_options *options,
                             const struct run_log_subject *subject);
 /* Writes the report if this process has written to the history. Before that, logs the worker that
@@ -51,8 +52,8 @@ void run_log_step(struct run_log *log, const struct progress_step *step);
  * "warning". */
 void run_log_note(struct run_log *log, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Logs a sentence about this process alone. It is shown even if the role does not show progress,
- * and is not written to the history. */
+/* Logs a sentence about this process alone. The sentence is shown even if this process does not
+ * show progress, and is not written to the history. */
 void run_log_note_process(struct run_log *log, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Logs a sentence about lost workers, and counts one loss. */

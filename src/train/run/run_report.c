@@ -34,8 +34,8 @@ static double step_of(const struct json *line)
 }
 
 /* Collects the points of the curves. When a run is resumed after step N, the steps after N of
- * earlier processes were lost, so their points are left out. If there are more than POINTS_MAX
- * points, only every n-th point is kept, including the last. */
+ * earlier processes were lost, so their points are left out. If there are POINTS_MAX points or
+ * more, only every n-th point is kept, including the last. */
 static struct json *collect_points(struct arena *arena, const struct json *lines)
 {
     VEC(const struct json *) kept = {0}, all = {0};

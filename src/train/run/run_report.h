@@ -1,7 +1,7 @@
 /* Writes the report of a run: the model, its data and options, the curves of the training, and the
- * evaluation, as a self-contained page (report.html) and as JSON (report.json). The report is made
- * from the run's history each time the process that writes the history ends, including by SIGTERM.
- * The report of a resumed run covers all its processes. */
+ * evaluation, as a self-contained page (report.html) and as JSON (report.json). The process that
+ * writes the history of the run makes the report from it each time it ends, including after
+ * SIGTERM, but not if it is killed. The report of a resumed run covers all its processes. */
 #ifndef TRAINYARD_TRAIN_RUN_RUN_REPORT_H
 #define TRAINYARD_TRAIN_RUN_RUN_REPORT_H
 

@@ -29,19 +29,21 @@ struct run_state_straggler {
 struct run_state_view {
     uint64_t step;     /* number of steps of the run that are done */
     uint64_t total;    /* total number of steps of the run */
-    double epoch;      /* number of passes over the data; 0: not counted */
+    double epoch;      /* number of epochs done, with a fraction; 0: not counted */
     double loss;       /* loss of the last step; NAN: not known */
     double accuracy;   /* last known accuracy; NAN: not known */
     double rate;       /* samples per second, exponentially smoothed; NAN: not known */
-    uint64_t examples; /* number of samples since the start of the process */
+    uint64_t examples; /* number of samples of all workers since the start of this process */
     /* number of calls of run_state_lost(); workers that are lost together count once */
     uint64_t losses;
     uint64_t saves;        /* number of calls of run_state_saved() */
     uint64_t failed_saves; /* number of calls of run_state_save_failed() */
     uint64_t saved;        /* step of the last checkpoint that this process has written; 0: none */
-    /* seconds that this process has waited for workers that had not joined or did not answer */
+    /* seconds that this process has waited for other processes that had not joined or did not
+     * answer */
     double waited;
-    char waiting_for[RUN_STATE_WAITING_MAX]; /* names of the workers it waits for; "": none */
+    /* names of the processes that this process waits for; "": none */
+    char waiting_for[RUN_STATE_WAITING_MAX];
     /* the delays per worker, in the order of each worker's first delay */
     struct run_state_straggler late[RUN_STATE_TASKS_MAX];
     size_t late_count; /* number of entries in `late` */

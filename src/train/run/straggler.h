@@ -1,6 +1,6 @@
-/* Finds the worker that delays a run: the worker for which this worker has waited longest.
- * run_log.c calls straggler_check() about once per minute and straggler_summarize() at the end of
- * the run. Both return a sentence if the delay was large, and run_log.c shows it. */
+/* Finds the other worker for which this worker has waited longest. run_log.c calls
+ * straggler_check() about once per minute and straggler_summarize() at the end of the run. Both
+ * return a sentence if the delay was large, and run_log.c shows it. */
 #ifndef TRAINYARD_TRAIN_RUN_STRAGGLER_H
 #define TRAINYARD_TRAIN_RUN_STRAGGLER_H
 

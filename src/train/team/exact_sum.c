@@ -63,7 +63,7 @@ void exact_sum_learn(struct exact_sum *sum, const float *largest, size_t entries
 {
     for (size_t i = 0; i < entries; i++) {
         if (!is_finite_nonzero(largest[i]))
-            continue;
+            continue; /* keep the quantum */
         int exponent = least_exponent(largest[i], parts) + HEADROOM;
         sum->quantum[i] = ldexpf(1, exponent < SMALLEST ? SMALLEST : exponent);
     }

@@ -25,10 +25,10 @@ struct team_plan {
 /* One of the threads of a team. */
 struct team_member {
     struct team *team;
-    int index;                           /* 0: the thread that calls the functions of team.h */
-    /* used for parts that have none in team->workspaces; may be NULL */
+    int index; /* 0: the thread that calls the functions of team.h */
+    /* the workspace for parts that have none in team->workspaces; may be NULL */
     struct network_workspace *workspace;
-    float *part;                         /* gradients of one part of the batch */
+    float *part; /* gradients of one part of the batch */
     /* sum of the gradients over the parts of this thread; member 0 uses params->gradients */
     float *gradients;
     /* per parameter entry: the largest magnitude of a gradient in any part of this thread */
@@ -47,7 +47,7 @@ struct team {
     float *quanta_before;        /* the quanta before the backward pass was repeated */
     int parts;                   /* number of parts in the share of this worker */
     struct network_tape **tapes; /* one per part; keeps its activations until the backward pass */
-    /* one per part if any planned backward pass has several stretches; else NULL */
+    /* one per part; NULL until a backward pass with several stretches needs them */
     struct network_workspace **workspaces;
     int threads;                 /* number of members; at most options.threads */
     struct team_member *members; /* one per thread */

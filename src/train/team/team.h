@@ -1,11 +1,11 @@
 /* The threads of one worker, which compute its share of a batch. The share is the samples that this
- * worker processes. The share is divided into parts of equal size. A part is small enough that
- * activations stay in the cache, and large enough to fill the kernels' tiles. The sum of the
- * gradients does not depend on their grouping (exact_sum.h). If the team has a reducer that does
- * not round (struct reducer), and every worker's share is a whole number of parts, every bit of the
- * result is therefore the same for any number of workers and threads. Some layers need sums over
- * the whole batch, which are gathered from all workers during a pass, so all workers must run the
- * same passes.
+ * worker processes. The share is divided into parts of equal size; only the last part may be
+ * smaller. A part is small enough that activations stay in the cache, and large enough to fill the
+ * kernels' tiles. The sum of the gradients does not depend on their grouping (exact_sum.h). If the
+ * team has a reducer that does not round (struct reducer), and every worker's share is a whole
+ * number of parts, every bit of the result is therefore the same for any number of workers and
+ * threads. Some layers need sums over the whole batch, which are gathered from all workers during a
+ * pass, so all workers must run the same passes.
  *
  * The trainers of the models (trainer.c in src/models/) use a team, and compute the loss between
  * its forward and its backward pass. Only the thread that trains may call these functions. */
@@ -33,7 +33,7 @@ struct team_options {
     size_t bucket;
 };
 
-enum { TEAM_THREADS_MAX = 64, TEAM_BUCKET = 1 << 20 /* floats: 4 MiB */ };
+enum { TEAM_THREADS_MAX = 64, TEAM_BUCKET = 1 << 20 /* in floats; 4 MiB */ };
 
 struct team;
 
