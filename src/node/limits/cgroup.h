@@ -1,8 +1,9 @@
 /* Creates, limits, enters, reads and removes the control groups of one pod. A pod has one group per
- * usable hierarchy. In it is one group per container, named container-<name>. The prefix avoids
- * collisions with the kernel's own files, such as "tasks". The pod's supervisor creates and removes
- * the groups. The control process reads their counters and removes groups that a killed supervisor
- * left. cgroup.c uses the kernel's files; cgroup_text.c writes and parses lists of groups. */
+ * usable hierarchy. Each of these groups contains one group per container, named container-<name>.
+ * The prefix avoids collisions with the kernel's own files, such as "tasks". The pod's supervisor
+ * creates and removes the groups. The control process reads their counters and removes groups that
+ * a killed supervisor left. limits/cgroup_base.c uses the same functions for the group of the whole
+ * cluster. cgroup.c uses the kernel's files; cgroup_text.c writes and parses lists of groups. */
 #ifndef TRAINYARD_NODE_LIMITS_CGROUP_H
 #define TRAINYARD_NODE_LIMITS_CGROUP_H
 

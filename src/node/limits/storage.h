@@ -1,7 +1,7 @@
 /* Measures the disk space that a pod uses, and compares it with the pod's limits: sizeLimit of its
  * emptyDirs and limits of ephemeral-storage, by the rules of the kubelet. In addition, a container
- * without a limit of ephemeral-storage may write STORAGE_LAYER_MAX bytes outside of its volumes.
- * pod/eviction.c calls it. */
+ * without a limit of ephemeral-storage may write at most STORAGE_LAYER_MAX bytes outside of its
+ * volumes. pod/eviction.c calls it. */
 #ifndef TRAINYARD_NODE_LIMITS_STORAGE_H
 #define TRAINYARD_NODE_LIMITS_STORAGE_H
 
@@ -56,7 +56,8 @@ void storage_measure(struct storage_place *places, size_t count);
 const char *storage_judge(struct arena *arena, const struct json *pod,
                           const struct storage_place *places, size_t count);
 
-/* Returns a sentence about the directories that could not be opened, or NULL if there are none. */
+/* Returns a sentence about the first place with directories that could not be opened, or NULL if
+ * there is none. */
 const char *storage_gap(struct arena *arena, const struct storage_place *places, size_t count);
 
 #endif

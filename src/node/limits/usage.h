@@ -1,7 +1,8 @@
 /* Measures the resource usage of pods and of the machine, for metrics.k8s.io. A rate needs two
- * samples that are at least one second apart. If the previous sample is older than a minute, a
- * request takes a new sample and is answered a second later. Otherwise the previous sample is the
- * first of the two. Without requests nothing is measured. */
+ * samples that are at least one second apart. If there is no previous sample, or it is older than a
+ * minute, a request takes a new sample and is answered a second later. Otherwise the previous
+ * sample is the first of the two, and the request is answered as soon as that sample is a second
+ * old. Without requests nothing is measured. */
 #ifndef TRAINYARD_NODE_LIMITS_USAGE_H
 #define TRAINYARD_NODE_LIMITS_USAGE_H
 
@@ -30,8 +31,9 @@ struct usage_sample {
 };
 
 void usage_sample_release(struct usage_sample *sample); /* safe on zeroed memory */
-/* Adds a copy of the row. If no control group counts the container, row->usage is the usage of its
- * processes that have exited, and usage_sample_finish() adds that of its running processes. */
+/* Adds a copy of the row. If no control group counts the container, row->usage has only the CPU
+ * time of its exec commands, probes and hooks that have exited (pod/cpu_time.h), and
+ * usage_sample_finish() adds the usage of its running processes. */
 void usage_sample_add(struct usage_sample *sample, const struct usage_row *row);
 /* Must be called after all rows were added. Measures the machine, and the processes of containers
  * that no control group counts. */
@@ -47,7 +49,7 @@ struct usage_meter;
 /* Adds the running containers to the sample. */
 typedef void usage_collect(void *context, struct usage_sample *sample);
 struct usage_meter *usage_meter_new(struct loop *loop, usage_collect *collect, void *context);
-/* Answers all waiting requests with NULL. */
+/* Calls `done` of all waiting requests with NULL. */
 struct usage_meter *usage_meter_free(struct usage_meter *meter);
 /* Implements `usage` of struct engine_pod_backend: calls `done` later, on the loop thread, with the
  * report. The returned request is invalid afterwards. */

@@ -11,8 +11,8 @@
 struct pod_exec;
 
 /* Sends the request and returns at once. `directory` is the directory of the pod, or NULL if the
- * pod is gone. The handler is called later (engine/engine.h); it also reports a failure of this
- * call. The pod_exec is freed when the handler's `ended` is called. */
+ * pod is gone. The handler's functions are called later (engine/engine.h). `ended` gets the error
+ * if the request could not be sent. The pod_exec is freed just before `ended` is called. */
 struct pod_exec *pod_exec_new(struct loop *loop, const char *directory,
                               const struct engine_pod_command *command,
                               const struct engine_pod_command_handler *handler, void *context);

@@ -14,19 +14,19 @@
 #define PEERS_MOUNT "/run/trainyard/peers"
 
 /* Returns the name of the directory of the pod's job, or NULL if the pod belongs to neither a
- * training job nor a Job. */
+ * training job nor a Job, or if the job's uid or the namespace is not a DNS label. */
 const char *peers_name(struct arena *arena, const struct json *pod);
 
 /* Creates the directory if it is missing, and sets `*ret_path` to its path. */
 int peers_prepare(struct arena *arena, const char *state_dir, const char *name,
                   const char **ret_path, struct err *err);
-/* Returns the name of the directory that the pod of this spec uses, or NULL. It points into the
- * spec. */
+/* Returns the name of the directory that the pod of this spec uses, or NULL. The result points into
+ * the spec. */
 const char *peers_of_spec(const char *state_dir, const struct pod_spec *spec);
 
 /* Moves the directory to the trash, after the last pod of the job was deleted. It is renamed at
- * once, so that a later pod of the job can create a new directory. `uid`, the uid of the last pod,
- * makes the name in the trash unique. */
+ * once, so that a later pod of the job can create a new directory. `uid` is the uid of the last
+ * pod, or "start" from peers_sweep(). It makes the name in the trash unique. */
 void peers_throw(struct trash *trash, const char *state_dir, const char *name, const char *uid);
 /* Moves each directory to the trash for which is_wanted() returns false. Called at the start of the
  * server, for jobs whose pods were deleted while no server ran. */

@@ -2,9 +2,10 @@
 #include "node/pod/probe.h"
 
 enum {
-    /* Time from the start of a container to the first try of its startup probe, if the period is
-     * longer. An earlier try would only produce a warning, because a program needs a moment until
-     * it listens. Also the first pause between tries of the readiness probe. */
+    /* Time from probe_set_begin() to the first try of the startup probe, if the period is longer
+     * and there is no initial delay. An earlier try would only produce a warning, because a program
+     * needs a moment until it listens. Also the first pause between tries of the readiness
+     * probe. */
     FIRST_PAUSE_MS = 1000,
     /* Until one try of the readiness probe has passed, the pauses between tries are 1 s, 2 s, 4 s,
      * …, but at most the probe's period. After this number of failures the pauses last one
@@ -115,7 +116,7 @@ bool probe_set_take(struct probe_set *set, enum probe_kind kind, bool passed, in
      * failure threshold is reached, because the container is ended. */
     run->over = kind == PROBE_STARTUP || (kind == PROBE_LIVENESS && !passed);
     /* After the startup probe has passed, the other probes are tried at once, unless their initial
-     * delay, which counts from the start of the container, has not passed yet. */
+     * delay, which counts from probe_set_begin(), has not passed yet. */
     for (int other = 0; kind == PROBE_STARTUP && passed && other < PROBE_KINDS; other++)
         if (set->settings[other]->given && set->runs[other].next_ms < now_ms)
             set->runs[other].next_ms = now_ms;

@@ -1,7 +1,8 @@
 /* Decides when a container's probes are tried, and from their results whether the container has
- * started, is ready, or must be ended. The rules are the kubelet's. Used by the supervisor
- * (step/life.c). Pure: step/probe/check.h runs the probes. All times are monotonic, so that probes
- * continue unchanged after the machine was suspended. */
+ * started, is ready, or must be ended. The rules are the kubelet's, except that a readiness probe
+ * that has not passed yet is tried more often. Used by the supervisor (step/life.c). Pure:
+ * step/probe/check.h runs the probes. All times are monotonic, so that probes continue unchanged
+ * after the machine was suspended. */
 #ifndef TRAINYARD_NODE_POD_PROBE_H
 #define TRAINYARD_NODE_POD_PROBE_H
 
@@ -38,7 +39,8 @@ struct probe_set {
     struct probe_run runs[PROBE_KINDS];
 };
 
-/* Must be called when a run of the container starts, before the other functions. */
+/* Must be called in each run of the container before the other functions, when the container counts
+ * as running. Initial delays count from `now_ms`. */
 void probe_set_begin(struct probe_set *set, int64_t now_ms);
 
 /* Returns the time at which the next try of this kind is due, or INT64_MAX if no try is due. No try

@@ -26,7 +26,8 @@ enum {
 };
 
 /* A rule of a container's restartPolicyRules. It matches if the exit code is one of `codes` or,
- * with `not_in`, if it is none of them. A container runs again if one of its rules matches. */
+ * with `not_in`, if it is none of them. A container runs again if one of its rules matches;
+ * restart_decide() has the exception. */
 struct restart_rule {
     bool not_in;
     const int *codes;

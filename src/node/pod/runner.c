@@ -137,8 +137,8 @@ void pod_runner_tell(struct pod_runner *runner, const char *container, bool is_w
                   POD_RUNNER_COMPONENT, is_warning ? "Warning" : "Normal", reason, "%s", message);
 }
 
-/* Sends to the API those events of `fresh` that the previous state did not contain. An
- * event that newer ones have replaced is not sent. */
+/* Sends to the API those events of `fresh` that the previous state did not contain. An event that
+ * newer ones have replaced is not sent. */
 static void runner_tell_events(struct pod_runner *runner, const struct pod_state *fresh)
 {
     const struct pod_event *event;

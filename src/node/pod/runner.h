@@ -54,8 +54,8 @@ struct pod_runner;
 enum { POD_NODE_AWAY = -1 };
 
 /* Creates the runner of a pod that is bound to node number `node` of this machine, or to
- * POD_NODE_AWAY. `node_address` is the address of that node. The pod is started later, not during
- * this call. */
+ * POD_NODE_AWAY. `node_address` is the address of that node, or "" if it is not known. The pod is
+ * started later, not during this call. */
 struct pod_runner *pod_runner_new(struct pod_host *host, struct kube_object *pod, int node,
                                   const char *node_address);
 /* Frees the runner; the supervisor keeps running. */

@@ -16,8 +16,8 @@
 #define POD_RUNNER_COMPONENT "kubelet" /* reported as the source of events */
 
 enum runner_state {
-    RUNNER_WAITING, /* no supervisor runs; one is to be started, now or when `retry` expires, unless
-                       the pod's node is POD_NODE_AWAY */
+    RUNNER_WAITING, /* no supervisor is known to run; one is to be started, unless the pod's node is
+                       POD_NODE_AWAY or the pod is unwanted */
     RUNNER_STARTING, /* the pod is being planned, or its supervisor is being started */
     RUNNER_RUNNING,  /* the supervisor runs */
     RUNNER_ENDED,    /* no process of the pod runs, and none is to be started */
@@ -43,14 +43,15 @@ struct pod_runner {
     int64_t deadline_ms;          /* the deadline in the spec; 0 means none */
     struct state_machine machine; /* an enum runner_state */
     struct plan_preparation
-        *preparation; /* in progress until the supervisor is started; else NULL */
+        *preparation; /* the preparation in progress, before the supervisor is started; else NULL */
     struct supervisor_link *link;
     struct pod_state state; /* the newest state that the supervisor has written */
     bool has_state;         /* `state` was read */
     /* Why the pod cannot start (struct plan_refusal); `refusal_reason` is "" if it can. */
     char refusal_reason[POD_REASON_MAX], refusal_message[POD_MESSAGE_MAX], refusal_container[64];
     struct loop_timer retry; /* calls pod_runner_work() */
-    int64_t respawn_ms; /* how long to wait after the supervisor has ended; doubles each time */
+    int64_t respawn_ms; /* the pause before the next supervisor is started; doubles each time until
+                           a container runs */
     int64_t stopped_with_ms;  /* the grace period of the last stop request that was stored, or -1 */
     bool has_stop_failed;     /* the stop request could not be stored; storing is tried again */
     bool was_deletion_told;   /* a stop request has told the supervisor that the pod is deleted */
@@ -58,8 +59,9 @@ struct pod_runner {
     /* The token request in flight, or NULL. The pod is planned only after the answer. */
     struct runner_call *token_call;
     struct map tokens; /* tokens of the service account by audience, until the pod is planned */
-    char *published;   /* the status that was sent last; NULL if the API has refused it */
-    bool deleted;      /* the confirmation of the deletion was sent to the API */
+    char *published; /* the status that was sent last; NULL if none was sent or the API has refused
+                        it */
+    bool deleted;    /* the confirmation of the deletion was sent to the API */
     struct loop_timer measure; /* runs until the next measurement of the pod's disk space */
     struct storage_walk *walk; /* the measurement in progress, or NULL */
     bool was_gap_told;         /* an event has reported that some files cannot be measured */

@@ -1,7 +1,8 @@
 /* Stores the list of files outside of the state directory that contain secrets of the cluster: the
- * admin's kubeconfig files that this and earlier runs of `up --kubeconfig` have written. The list
- * is the file <state>/secrets. The sandbox of each container masks these files. The list is read at
- * each start of a container, so that a new entry also applies to pods that were planned before. */
+ * admin's kubeconfig files that 'trainyard up --kubeconfig FILE' has written, now or earlier. The
+ * list is the file <state>/secrets. The sandbox of each container masks these files, except in pods
+ * without namespaces. The list is read at each start of a container, so that a new entry also
+ * applies to pods that were planned before. */
 #ifndef TRAINYARD_NODE_POD_SECRETS_H
 #define TRAINYARD_NODE_POD_SECRETS_H
 

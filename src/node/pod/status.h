@@ -10,7 +10,7 @@
 struct pod_status_input {
     const struct json *pod;
     const struct pod_state *state; /* NULL if no supervisor has written a state yet */
-    const char *address;           /* NULL if the pod has none yet */
+    const char *address;           /* NULL if the pod has none yet or cannot start */
     const char *host_address;      /* the node's address, or NULL */
     int64_t started_ms;            /* the wall time at which the node accepted the pod */
     int64_t now_ms;

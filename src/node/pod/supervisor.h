@@ -44,9 +44,10 @@ bool supervisor_link_is_busy(const struct supervisor_link *link);
  * deadline already, from the spec or from an earlier call. */
 void supervisor_link_set_deadline(struct supervisor_link *link, int64_t planned_ms,
                                   int64_t wall_ms);
-/* Tells the supervisor to end the pod: writes `stop` to the pod's directory and sends a signal. If
- * the write fails, returns a negative code; the signal is sent anyway, and the supervisor uses the
- * pod's own grace period. Does nothing if no supervisor runs. */
+/* Tells the supervisor to end or pause the pod: writes `stop` to the pod's directory and sends a
+ * signal. If the write fails, returns a negative code; the signal is sent anyway, and the
+ * supervisor uses the grace period of an earlier stop request or of the pod's spec. Does nothing if
+ * no supervisor runs. */
 int supervisor_link_stop(struct supervisor_link *link, const struct pod_stop *stop,
                          struct err *err);
 

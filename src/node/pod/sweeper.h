@@ -1,9 +1,9 @@
 /* Removes what deleted pods leave on the machine: control groups, files in the handout directory
- * (plan/kubeconfig.h), the pod's directory, and for some pods processes. The runners and
- * node/runtime_pods.c use it on the loop thread. A removal takes tens of system calls and may wait
- * for the disk, so a thread of the pool does it, one batch of pods at a time. A uid is never used
- * twice, so a removal in progress cannot affect a later pod. If the server stops before a removal,
- * the next server does it when it starts. */
+ * (plan/kubeconfig.h), the pod's directory, and, with POD_REMAINS_PROCESSES, the pod's processes.
+ * The runners and node/runtime_pods.c use it on the loop thread. A removal takes tens of system
+ * calls and may wait for the disk, so a thread of the pool does it, one batch of pods at a time. A
+ * uid is never used twice, so a removal in progress cannot affect a later pod. If the server stops
+ * before a removal, the next server does it when it starts. */
 #ifndef TRAINYARD_NODE_POD_SWEEPER_H
 #define TRAINYARD_NODE_POD_SWEEPER_H
 

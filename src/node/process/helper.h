@@ -19,7 +19,7 @@ struct helper_kind {
 };
 
 extern const struct helper_kind HELPER_HOLDER; /* holds the pod network (step/helper/hold.c) */
-extern const struct helper_kind HELPER_PROXY;  /* connects clients of services to their backends */
+extern const struct helper_kind HELPER_PROXY;  /* proxies connections to services */
 extern const struct helper_kind HELPER_NAMES;  /* answers DNS queries */
 extern const struct helper_kind HELPER_EGRESS; /* runs the egress program (network/egress.h) */
 
@@ -40,11 +40,14 @@ int helper_process_find(const struct helper_kind *kind, const char *state_dir, i
 int helper_process_start(const struct helper_kind *kind, const struct helper_options *options,
                          struct err *err);
 
-/* Replaces the helper's table, and sends SIGHUP to the helper if it runs. */
+/* Replaces the helper's table, and sends SIGHUP to the helper if it runs. Returns a negative code
+ * also if the table was replaced but it is not known whether the helper runs. kind->table must not
+ * be NULL. */
 int helper_process_set_table(const struct helper_kind *kind, const char *state_dir,
                              const struct buf *text, struct err *err);
 
-/* Kills the helper and waits for its end. Returns 0 also if no helper runs. */
+/* Kills the helper and waits for its end, for up to PROCESS_DEATH_MS (process/lock.h). Returns 0
+ * also if no helper runs. */
 int helper_process_end(const struct helper_kind *kind, const char *state_dir, struct err *err);
 
 #endif

@@ -8,7 +8,8 @@
 #include <unistd.h>
 #include <uv.h>
 
-/* How long to wait before the helper is started again. Doubles with each attempt. */
+/* How long to wait before the helper is started again. Doubles with each attempt, until a helper
+ * has run for more than RESPAWN_MAX_MS. */
 enum { RESPAWN_MS = 200, RESPAWN_MAX_MS = 30 * 1000 };
 
 struct helper_keeper {

@@ -1,6 +1,6 @@
 /* Keeps a helper of the pod network running (process/helper.h): finds the running helper or starts
- * one, and starts another when it ends. The control process has one keeper per kind of helper, on
- * the loop thread. */
+ * one, and starts another when it ends. The control process has at most one keeper per kind of
+ * helper, on the loop thread. */
 #ifndef TRAINYARD_NODE_PROCESS_HELPER_KEEPER_H
 #define TRAINYARD_NODE_PROCESS_HELPER_KEEPER_H
 

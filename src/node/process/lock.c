@@ -35,7 +35,7 @@ static pid_t holder_pid(int fd)
 int process_lock_holder(const char *path, int *ret_pidfd, pid_t *ret_pid, struct err *err)
 {
     _cleanup_fd_ int fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0) /* below a file, no file exists either */
+    if (fd < 0) /* ENOTDIR: the path leads through a file, so no lock file exists */
         return err_set_errno(err, errno == ENOTDIR ? ENOENT : errno, "cannot open lock '%s'", path);
     pid_t pid = holder_pid(fd);
     if (pid > 0) {

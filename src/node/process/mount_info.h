@@ -1,6 +1,7 @@
 /* Finds the other paths at which a file of the machine is visible, because the file or a directory
- * above it is mounted a second time (`mount --bind`). The sandbox uses it to mask a path at all
- * places. Parses the text of /proc/self/mountinfo. Pure. */
+ * above it is mounted a second time (`mount --bind`). The sandbox uses it to mask a file at all
+ * these paths; limits/cgroup_detect.c only decodes escapes with it. Parses the text of
+ * /proc/self/mountinfo. Pure. */
 #ifndef TRAINYARD_NODE_PROCESS_MOUNT_INFO_H
 #define TRAINYARD_NODE_PROCESS_MOUNT_INFO_H
 

@@ -1,5 +1,6 @@
 /* Finds the mount namespace of a process, and maps user and group IDs in a new user namespace. Used
- * by trainyard-step for sandboxes, and by the control process to measure usage. */
+ * by trainyard-step for sandboxes, and by the control process to measure usage and to create the
+ * cluster's user namespace. */
 #ifndef TRAINYARD_NODE_PROCESS_NAMESPACES_H
 #define TRAINYARD_NODE_PROCESS_NAMESPACES_H
 

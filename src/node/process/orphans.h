@@ -1,7 +1,7 @@
 /* Finds and kills the processes of pods without namespaces (docs/design/plain.md), as descendants
- * of the caller or by a mark in their environment. Used by the supervisor and the first process of
- * a container, and by the control process, to measure usage and to end processes that a supervisor
- * left. The functions that kill block for up to several seconds. */
+ * of the caller or by a mark in their environment. The supervisor and the first process of a
+ * container use it. The control process uses it to measure usage and, like 'trainyard down', to end
+ * processes that a supervisor left. The functions that kill block for up to several seconds. */
 #ifndef TRAINYARD_NODE_PROCESS_ORPHANS_H
 #define TRAINYARD_NODE_PROCESS_ORPHANS_H
 

@@ -2,7 +2,7 @@
  * because of a missing program, interpreter or Python module. The last lines of the program's log
  * show the cause, and the advice says what the user can do. The pod's supervisor calls
  * step_advice_tell() once per run that has ended, unless the program never started or the pod is
- * being ended. */
+ * being ended or paused. */
 #ifndef TRAINYARD_NODE_STEP_ADVICE_H
 #define TRAINYARD_NODE_STEP_ADVICE_H
 

@@ -1,5 +1,5 @@
-/* Replaces the calling process by a command. Used to start a container's program, the command of
- * `kubectl exec` and the command of a pipeline's step.
+/* Replaces the calling process by a command. Used to start a container's program, the commands that
+ * step/exec.h runs beside it, and the command of a pipeline's step.
  *
  * execvp() is not used, because it passes a file that the kernel cannot run to /bin/sh. A program
  * for another architecture would be read as a script, and a script without a #! line would run here

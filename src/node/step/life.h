@@ -14,11 +14,11 @@
 #include <poll.h>
 
 enum life_state {
-    LIFE_NONE, /* no program runs, or its sandbox is still being built and the container has not
-                  been told to end */
+    LIFE_NONE, /* there is no process, or the sandbox is still being built and the container was not
+                  told to end */
     LIFE_POST_START, /* the program and its postStart hook run; the container counts as running
                         after the hook */
-    LIFE_RUNNING,    /* probes run */
+    LIFE_RUNNING,    /* the container counts as running; its probes are tried */
     LIFE_PRE_STOP,   /* the container was told to end; its preStop hook runs */
     LIFE_WAITING, /* SIGTERM is sent when the containers that must end before this one have ended */
     LIFE_TERMINATING, /* SIGTERM was sent, unless the grace period is 0; SIGKILL follows at
@@ -28,7 +28,7 @@ enum life_state {
 /* Says why the container was told to end. */
 enum life_end_cause {
     LIFE_END_NONE,  /* the container was not told to end */
-    LIFE_END_ORDER, /* its pod ends, or its postStart hook failed */
+    LIFE_END_ORDER, /* its pod ends or pauses, or its postStart hook failed */
     LIFE_END_PROBE, /* its startup or liveness probe failed */
 };
 
@@ -66,9 +66,10 @@ void life_begin(struct container_life *life, int64_t now_ms);
 void life_over(struct container_life *life);
 
 /* Begins to end the container and returns at once. life_advance() sends SIGKILL when the grace
- * period is over. A second call can only shorten the grace period. With a grace period of 0 the
- * next life_advance() sends SIGKILL, and no hook or SIGTERM comes before. Does nothing if the
- * container has no process. */
+ * period is over; for a sidecar or a container with a preStop hook, not before 2 s have passed
+ * since SIGTERM. A second call can only make SIGKILL come earlier. With a grace period of 0 the
+ * next life_advance() sends SIGKILL, no preStop hook is started and no SIGTERM is sent. Does
+ * nothing if the container has no process. */
 void life_end(struct container_life *life, int64_t grace_ms, int64_t now_ms);
 /* Must be called when all containers that must end before this one have ended. Sends SIGTERM if the
  * container is in LIFE_WAITING. */
@@ -89,8 +90,8 @@ void life_polls(const struct container_life *life, struct pollfd *ret);
 /* Returns true from LIFE_PRE_STOP on: the container was told to end and has a process. */
 bool life_is_ending(const struct container_life *life);
 bool life_is_up(const struct container_life *life); /* LIFE_RUNNING or later */
-/* Returns true if the container was ended because a probe failed. It then counts as failed even if
- * it exited with 0. Returns false if it exited before SIGTERM was sent and no preStop hook was
+/* Returns true if a container that has exited with 0 was ended because a probe failed, so that it
+ * counts as failed. Returns false if it exited before SIGTERM arrived and no preStop hook was
  * started. */
 bool life_was_killed_by_probe(const struct container_life *life);
 

@@ -1,11 +1,11 @@
 /* trainyard-step pod: starts the supervisor of one pod (step/supervisor.h). The supervisor moves
  * itself into the pod's network, IPC and UTS namespaces; in a pod without namespaces it stays in
  * those of the machine (step/sandbox/isolation.h). It does not need the control process, which may
- * end and be started again. SIGTERM tells the supervisor to end the pod as <pod directory>/stop
- * says. SIGHUP tells it that the deadline has changed. Requests for commands in the containers and
- * for their output come through its socket (step/server.h). When the supervisor is killed, its
- * containers die with it, and the next supervisor of the pod continues from the state on the disk.
- */
+ * end and be started again. SIGTERM tells the supervisor to end or pause the pod
+ * (pod/record/stop.h). SIGHUP tells it that the deadline has changed. Requests for commands in the
+ * containers and for their output come through its socket (step/server.h). When the supervisor is
+ * killed, its containers die with it, and the next supervisor of the pod continues from the state
+ * on the disk. */
 #include "node/step/supervisor.h"
 
 #include "node/process/lock.h"

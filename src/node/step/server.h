@@ -16,14 +16,15 @@ struct step_server {
     int fd;                     /* the listening socket */
     struct container_run *runs; /* owned by the supervisor */
     size_t run_count;
-    struct step_call *calls; /* one per connection, the newest first */
+    struct step_call *calls; /* one per connection, and one per command whose client has
+                                disconnected; the newest first */
     size_t call_count;
     int64_t accept_after_ms; /* after a failure to accept a connection: the wall time at which
                                 connections are accepted again; else 0 */
 };
 
 enum {
-    STEP_CALLS_MAX = 64, /* connections at the same time; further ones wait to be accepted */
+    STEP_CALLS_MAX = 64, /* calls at the same time; further connections wait to be accepted */
     STEP_SERVER_POLLS_MAX = 1 + STEP_CALLS_MAX * 4,
 };
 
@@ -56,8 +57,9 @@ size_t step_server_children(const struct step_server *server, const struct conta
  * rest of the output, then the exit code. */
 void step_server_run_ended(struct step_server *server, const struct container_run *run);
 
-/* Must be called when the pod has ended. Waits up to a few seconds until attached clients have read
- * the rest of the output. Then closes all connections, and kills the commands that still run. */
+/* Must be called when the pod has ended or is paused. Waits up to a few seconds until attached
+ * clients have read the rest of the output. Then closes all connections, and kills the commands
+ * that still run. */
 void step_server_close(struct step_server *server);
 
 #endif

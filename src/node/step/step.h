@@ -1,7 +1,7 @@
 /* Declares the modes of trainyard-step, a small static program, and the functions that they share.
  * step/main.c calls one mode per process. The modes hold, proxy, names, way-out and pod outlive the
- * control process. The modes install and output run inside the pods of pipelines. Each mode returns
- * the exit code. None of them may run inside trainyard itself. */
+ * control process. The modes install and output run inside the pods of pipelines. A mode that ends
+ * returns its exit code. No mode may run inside trainyard itself. */
 #ifndef TRAINYARD_NODE_STEP_STEP_H
 #define TRAINYARD_NODE_STEP_STEP_H
 
@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* hold LOCK [NETWORK]: creates the pod network in a network namespace, or joins NETWORK, the file
- * of an existing namespace. Then holds the lock and keeps the namespace alive until the process is
- * killed. */
+/* hold LOCK [NETWORK]: creates the pod network in a new network namespace, or joins the existing
+ * namespace that the file NETWORK refers to. Then holds the lock and keeps the namespace alive
+ * until the process is killed. */
 int step_hold(int argc, char **argv);
 
 /* In the next three modes, HOLDER is the lock file of the process that runs the mode hold, LOCK is
@@ -23,23 +23,25 @@ int step_hold(int argc, char **argv);
 /* proxy HOLDER LOCK TABLE: holds the lock and proxies connections to the addresses of services. */
 int step_proxy(int argc, char **argv);
 /* names HOLDER LOCK TABLE RESOLV.CONF: holds the lock and answers DNS queries in the pod network.
- */
+ * Asks the name servers in the file RESOLV.CONF for names outside of the cluster. */
 int step_names(int argc, char **argv);
 /* way-out HOLDER LOCK MOUNT-POINT PROGRAM: holds the lock and runs PROGRAM, which is pasta or
  * slirp4netns, for the pod network. Mounts the network namespace on the file MOUNT-POINT. */
 int step_egress(int argc, char **argv);
 
 /* pod DIRECTORY: starts the supervisor of the pod whose spec is in the directory. The starting
- * process returns 0 when the supervisor is ready, or 1 if it cannot start. The supervisor is its
- * child, and returns when the pod has ended or is paused. */
+ * process returns 0 when the supervisor is ready, or another exit code if the supervisor cannot
+ * start. The supervisor is a child of the starting process and returns when the pod has ended or is
+ * paused. */
 int step_pod(int argc, char **argv);
 
 /* install PROGRAM [SCRIPT]: writes a copy of this program to PROGRAM and, if SCRIPT is given, the
  * text of the environment variable TRAINYARD_SCRIPT to SCRIPT. */
 int step_install(int argc, char **argv);
-/* output LOG NAME=FILE… -- COMMAND…: runs the command. If the command succeeds, writes the contents
- * of the files to the file LOG as one line of JSON. Returns the exit code of the command, or an
- * exit code other than 0 if the command cannot be started or LOG cannot be written. */
+/* output LOG NAME=FILE… -- COMMAND…: runs the command. If the command succeeds, writes one line of
+ * JSON to the file LOG: the contents of those files that exist, or an error if a file cannot be
+ * read or the contents are too large. Returns the exit code of the command, or an exit code other
+ * than 0 if the command cannot be started or LOG cannot be written. */
 int step_output(int argc, char **argv);
 
 /* Detaches from the starting process: makes a new session without a terminal, closes inherited
@@ -65,9 +67,9 @@ bool step_sighup_take(void);
  * own link-local address to all others. */
 void step_network_only_ipv4(void);
 
-/* Moves the calling process into the pod's own UTS namespace, and into its own network and IPC
- * namespaces except those that the pod shares with the machine. Sets the hostname, and connects the
- * pod's network to the cluster's bridge. Later children share the namespaces. */
+/* Moves the calling process into a new UTS namespace, and into a new network and a new IPC
+ * namespace unless the pod uses that of the machine. Sets the hostname, and connects a new network
+ * namespace to the cluster's bridge. Later children share the namespaces. */
 int step_network_enter(const struct pod_spec *spec, struct err *err);
 
 /* Sets the pod's sysctls in its new namespaces. */

@@ -16,12 +16,13 @@ enum supervisor_state {
     SUPERVISOR_RESTORING, /* takes over the state that an earlier supervisor wrote */
     SUPERVISOR_RUNNING,   /* containers are started and restarted */
     SUPERVISOR_ENDING,    /* containers are told to end; none is started again */
-    SUPERVISOR_PAUSING,  /* the control process stops the cluster: containers are told to end; those
-                            that have not succeeded run again under the next supervisor */
-    SUPERVISOR_SHUTDOWN, /* the machine goes down: containers are told to end; those whose restart
-                            policy says so run again under the next supervisor */
-    SUPERVISOR_PAUSED,   /* no container runs; the next supervisor starts those that are waiting */
-    SUPERVISOR_ENDED,    /* no container runs, and none will */
+    SUPERVISOR_PAUSING,   /* a stop request pauses the pod: containers are told to end; those that
+                             fail, or whose restart policy says so, run again under the next
+                             supervisor */
+    SUPERVISOR_SHUTDOWN,  /* the machine goes down: containers are told to end; those whose restart
+                             policy says so run again under the next supervisor */
+    SUPERVISOR_PAUSED,    /* no container runs; the next supervisor starts those that are waiting */
+    SUPERVISOR_ENDED,     /* no container runs, and none will */
 };
 
 struct supervisor {
@@ -37,8 +38,8 @@ struct supervisor {
     bool must_store;              /* the state on the disk is out of date */
     bool has_pause_mark; /* the file that marks an earlier pause still exists; it is removed when
                             the state is stored, unless the pod is being paused again */
-    bool is_deleted;     /* the pod's object is deleted: the supervisor exits even if the last state
-                            cannot be written */
+    bool is_deleted; /* the stop request says that the pod is deleted: the supervisor exits even if
+                        the last state cannot be written */
 };
 
 /* ---- step/supervisor.c ---- */
@@ -56,7 +57,8 @@ void supervisor_move(struct supervisor *supervisor, enum supervisor_state state)
 /* Returns when the pod has ended or is paused, and its last state is written or its object is
  * deleted. Closes the server before it returns. */
 void supervisor_run(struct supervisor *supervisor);
-/* Reads the container's output and the reports of its first process. */
+/* Reads the container's output and the reports of its first process. Calls life_begin() when the
+ * program has started. */
 void supervisor_read_container(struct supervisor *supervisor, size_t index);
 
 /* ---- step/supervisor_order.c ---- */
@@ -77,11 +79,11 @@ bool supervisor_start_due(struct supervisor *supervisor, int64_t *wake);
 
 /* ---- step/supervisor_stop.c ---- */
 
-/* Reads the order in <pod directory>/stop. If the pod's state has no reason to end yet, copies the
- * reason of the order to it and records an event. */
+/* Reads the stop request (pod/record/stop.h). If the request has a reason and the pod's state has
+ * none yet, copies the reason to the state and records an event. */
 struct pod_stop supervisor_read_stop(struct supervisor *supervisor);
-/* Handles SIGTERM. `is_from_control` is true if the control process sent it, and false if init sent
- * it because the machine goes down. */
+/* Handles SIGTERM. `is_from_control` is true if pod_stop_tell() sent the signal, and false
+ * otherwise, as when the machine goes down and init sends it. */
 void supervisor_begin_stop(struct supervisor *supervisor, bool is_from_control);
 /* Reads the deadline, which the control process may have changed since the pod was planned. */
 void supervisor_read_deadline(struct supervisor *supervisor);
@@ -89,7 +91,8 @@ void supervisor_read_deadline(struct supervisor *supervisor);
  * earlier. */
 void supervisor_check_deadline(struct supervisor *supervisor, int64_t *wake);
 /* Calls life_advance() for every container that runs, and life_end() for the sidecars if
- * supervisor_has_outcome(). *wake is a monotonic time here. */
+ * supervisor_has_outcome(). Sends SIGTERM to the containers that have waited for the end of others.
+ * *wake is a monotonic time here. */
 void supervisor_advance_lives(struct supervisor *supervisor, int64_t *wake);
 
 /* ---- step/supervisor_reap.c ---- */

@@ -70,8 +70,9 @@ void supervisor_decide_restart(struct supervisor *s, size_t i, bool resumes)
         exit_code, state->level, state->end.finished_ms - state->end.started_ms);
     if (pauses) {
         /* The end of a container while its pod is paused does not count as a crash, so the next run
-         * starts without back-off. If the control process pauses the pod, every container that has
-         * not succeeded runs again. If the machine goes down, the restart policy decides. */
+         * starts without back-off. If a stop request pauses the pod, a container that has failed
+         * runs again, whatever its restart policy is. In all other cases the restart policy
+         * decides. */
         bool by_control = supervisor_state(s) != SUPERVISOR_SHUTDOWN;
         decision.restart = decision.restart || (by_control && state->end.exit_code != 0);
         decision.delay_ms = 0;

@@ -27,8 +27,9 @@ static void reap_leftovers(const struct supervisor *s, size_t ended)
 }
 
 /* Finds the container that a child ran for, to add its CPU time there. Returns NULL if the child
- * was a container's first process. A child that is in no list, such as an orphan or a timed-out
- * probe, is attributed to the only running container; if several run, the result is NULL. */
+ * was the first process of a container or of a shared PID namespace. A child that is in no list,
+ * such as an orphan or a timed-out probe, is attributed to the only running container; if several
+ * run, the result is NULL. */
 static struct container_run *reap_find_container(struct supervisor *s, pid_t pid)
 {
     struct container_run *only = step_server_run_of(&s->server, pid);

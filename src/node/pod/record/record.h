@@ -1,8 +1,9 @@
-/* Writes and reads the text form of the files and messages through which the control process and a
- * pod's supervisor communicate. Each line is a record: "key value", with backslash and newline
- * escaped in the value. A small static program such as the supervisor can parse this form, and a
- * person can read it in an editor. The tables of the proxy and of the DNS responder have it too.
- * The reader does not trust its input. */
+/* Writes and reads records. They are the text form of a pod's spec, state and stop request, and of
+ * the messages between the control process and a pod's supervisor. Each line is a record: "key
+ * value", with backslash and newline escaped in the value. A small static program such as the
+ * supervisor can parse this form, and a person can read it in an editor. The tables of the proxy
+ * and of the DNS responder and other small files have this form too. The reader does not trust its
+ * input. */
 #ifndef TRAINYARD_NODE_POD_RECORD_RECORD_H
 #define TRAINYARD_NODE_POD_RECORD_RECORD_H
 

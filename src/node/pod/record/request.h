@@ -9,9 +9,9 @@
  *           terminal is wanted, the request carries no descriptor, and POD_STARTED carries the
  *           terminal's master. POD_ENDED says how the command ended.
  *   attach  Copies the container's output from now on, and gives access to its input. The request
- *           carries the descriptors for stdout and stderr, if they are wanted. POD_STARTED carries
- *           the descriptor to which the input is written, if it is wanted; it is the terminal's
- *           master if the container has a terminal. POD_ENDED says how the container ended. */
+ *           carries the descriptors for stdout and stderr, if they are wanted. If the input is
+ *           wanted and the container has one, POD_STARTED carries the descriptor to write it to: a
+ *           pipe or the terminal's master. POD_ENDED says how the container ended. */
 #ifndef TRAINYARD_NODE_POD_RECORD_REQUEST_H
 #define TRAINYARD_NODE_POD_RECORD_REQUEST_H
 

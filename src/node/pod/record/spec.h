@@ -19,7 +19,7 @@ enum {
     POD_SPEC_MAX = 16 * 1024 * 1024, /* bytes of the file, mostly for arguments and environment */
     POD_CONTAINERS_MAX = 64,
     POD_GROUPS_MAX = 64,
-    POD_GRACE_DEFAULT_MS = 30 * 1000, /* the default grace period: time from SIGTERM to SIGKILL */
+    POD_GRACE_DEFAULT_MS = 30 * 1000, /* the default of pod_spec.grace_ms */
 };
 
 /* A file or directory of the machine that the supervisor mounts into a container. */
@@ -42,8 +42,10 @@ struct pod_memory {
 
 struct pod_container {
     const char *name;
-    bool init;    /* an init container, which must end before the next container starts */
-    bool sidecar; /* with `init`: a sidecar, which keeps running while the next containers start */
+    bool init;    /* an init container; unless it is a sidecar, it must succeed before the next
+                     container starts */
+    bool sidecar; /* only with `init`: a sidecar, which keeps running while the next containers
+                     start and run */
     int restart;  /* the container's own enum restart_policy; -1 means the pod's */
     struct restart_rules rules; /* see pod/restart.h */
     const char *image;          /* as the manifest names it */
@@ -64,7 +66,7 @@ struct pod_container {
     const char *layer;
     const char *image_id; /* shown in its status, or NULL */
     int64_t stop_signal;  /* sent in place of SIGTERM; 0 means SIGTERM */
-    bool has_stdin;       /* stdin is a pipe that a client can attach to; else it is empty */
+    bool has_stdin;       /* a client can attach to stdin; if false, stdin has no input */
     bool stdin_once;      /* stdin ends when the first attached client disconnects */
     bool terminal;        /* stdin, stdout and stderr are a terminal of the container's own */
     struct cgroup_limits limits;
@@ -92,14 +94,17 @@ struct pod_spec {
     bool plain;            /* no namespaces at all; see step/sandbox/isolation.h */
     enum restart_policy restart;
     const char *identity; /* "name_namespace(uid)", as in messages of Kubernetes */
-    int64_t grace_ms; /* the grace period if no stop request (pod/record/stop.h) has another one */
+    /* The grace period: how long a container may continue after it was told to end, its preStop
+     * hook included. Then SIGKILL follows. A stop request (pod/record/stop.h) may have another one.
+     */
+    int64_t grace_ms;
     /* The wall time at which the supervisor must start to end the pod; 0 means never. */
     int64_t deadline_ms;
-    const char *prober; /* the program that runs probes over TLS; NULL means none */
-    const char *hosts,
-        *resolv_conf;          /* the contents of the files in /etc; NULL means the machine's */
-    struct pod_strings masks;  /* paths whose content the pod must not see */
-    struct pod_strings shares; /* directories of the machine that every pod shares */
+    const char *prober;              /* the program that runs probes over TLS; NULL means none */
+    const char *hosts, *resolv_conf; /* the contents of the files in /etc; NULL means that the
+                                        root's own file stays */
+    struct pod_strings masks;        /* paths whose content the pod must not see */
+    struct pod_strings shares;       /* directories of the machine that every pod shares */
     /* The file that lists further paths to mask (pod/secrets.h). It is read at each start of a
      * container. */
     const char *secrets;
@@ -136,9 +141,9 @@ void pod_spec_write(const struct pod_spec *spec, struct buf *buf);
 int pod_spec_parse(struct arena *arena, char *text, size_t size, struct pod_spec *ret,
                    struct err *err);
 
-/* pod_spec_store() replaces <directory>/spec. It does not wait for the disk, because a spec is not
- * used after a reboot of the machine. pod_spec_load() returns -ERR_NOT_FOUND if the file does not
- * exist. */
+/* pod_spec_store() replaces <directory>/spec. It does not wait for the disk, because after a reboot
+ * of the machine the pod is planned again. pod_spec_load() returns -ERR_NOT_FOUND if the file does
+ * not exist. */
 int pod_spec_store(const char *directory, const struct pod_spec *spec, struct err *err);
 int pod_spec_load(struct arena *arena, const char *directory, struct pod_spec *ret,
                   struct err *err);

@@ -158,7 +158,8 @@ void pod_spec_write(const struct pod_spec *spec, struct buf *buf)
 
 /* ---- Reading ---- */
 
-/* The objects that the next records belong to. A pointer is NULL if no part of its kind is open. */
+/* The objects that the next records belong to. A pointer is NULL before the first part of its kind.
+ * `mount` becomes NULL again when the part of another container begins. */
 struct spec_reader {
     struct arena *arena;
     struct pod_spec *spec;

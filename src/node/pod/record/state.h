@@ -25,7 +25,8 @@ enum {
 enum container_phase { CONTAINER_WAITING, CONTAINER_RUNNING, CONTAINER_TERMINATED };
 
 struct container_end {
-    bool known; /* false if no run has ended; the other fields are then empty */
+    bool known; /* false if there is no such run, or it has not ended; the other fields are then
+                   empty */
     int exit_code;
     int signal; /* the signal that ended the run, or 0 */
     int64_t started_ms, finished_ms;
@@ -43,8 +44,9 @@ struct container_state {
     int64_t started_ms;            /* while running: the wall time of the start */
     int64_t next_start_ms; /* while waiting: the earliest wall time of the next start, or 0 */
     int64_t pid;           /* the sandbox's first process; 0 if none runs */
-    /* Kubernetes' restart count: the index, from 0, of the current run; while waiting, of the next
-     * run. */
+    /* The index, from 0, of the current run; while waiting, of the next run. pod/status.c computes
+     * Kubernetes' restart count from this index; that count excludes a run that has not been
+     * started. */
     int64_t restarts;
     int level;                 /* restarts since the back-off was reset; sets the next delay */
     bool started, ready;       /* while running: the results of the startup and readiness probes */
@@ -54,7 +56,8 @@ struct container_state {
 
 /* An event that the control process is to create for the pod. */
 struct pod_event {
-    /* Grows by 1 per event, and goes on when a new supervisor takes over. 0: no event. */
+    /* 1 for the first event of the pod, then one more per event, also under the next supervisor. 0
+     * means no event. */
     int64_t number;
     bool is_warning;
     char container[64]; /* the container that the event is about; "" means the whole pod */
@@ -64,7 +67,7 @@ struct pod_event {
 
 struct pod_state {
     bool finished; /* no container runs, and none will */
-    /* Why the whole pod was ended: "DeadlineExceeded", "Evicted"; or "". */
+    /* Why the whole pod is being ended or was ended: "DeadlineExceeded", "Evicted"; or "". */
     char reason[POD_REASON_MAX], message[POD_MESSAGE_MAX];
     int64_t last_event; /* number of the newest event; 0: none */
     struct pod_event
@@ -88,7 +91,7 @@ void pod_state_record_event(struct pod_state *state, const char *container, bool
                             const char *reason, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 /* Adds an empty event with this number. It becomes the newest event and replaces the event in its
- * slot. Used by pod/record/state_text.c. */
+ * slot. pod/record/state_text.c calls it for each event that it reads. */
 struct pod_event *pod_state_add_event(struct pod_state *state, int64_t number);
 /* Returns the event with this number, or NULL if it was replaced or does not exist yet. */
 const struct pod_event *pod_state_event(const struct pod_state *state, int64_t number);
@@ -102,8 +105,8 @@ int pod_state_parse(char *text, size_t size, struct pod_state *ret, struct err *
  * pod_state_store() replaces the file and waits until the new file is on the disk. */
 int pod_state_load(const char *directory, struct pod_state *ret, struct err *err);
 int pod_state_store(const char *directory, const struct pod_state *state, struct err *err);
-/* Like pod_state_store(), but does not wait for the disk. Used for results of probes, which the
- * next supervisor would determine again. */
+/* Like pod_state_store(), but does not wait for the disk. Used if only results of probes or events
+ * have changed: the next supervisor determines the results again, and events may be lost. */
 int pod_state_show(const char *directory, const struct pod_state *state, struct err *err);
 
 /* Returns <directory>/logs/<container>.<run>.log, where `run` is the restart count. The caller

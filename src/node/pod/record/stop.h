@@ -1,33 +1,35 @@
 /* Writes and reads the files in a pod's directory by which the control process tells the supervisor
- * how and when to end the pod: the stop request, and a changed deadline. */
+ * how and when to end the pod: the stop request, and a changed deadline. 'trainyard down' also
+ * writes stop requests. */
 #ifndef TRAINYARD_NODE_POD_RECORD_STOP_H
 #define TRAINYARD_NODE_POD_RECORD_STOP_H
 
 #include "node/pod/record/state.h"
 
-/* The stop request: how to end the pod. The control process writes it to <directory>/stop before it
- * calls pod_stop_tell(). */
+/* The stop request: how to end the pod. pod_stop_store() writes it to <directory>/stop before
+ * pod_stop_tell() is called. */
 struct pod_stop {
-    int64_t grace_ms; /* time between SIGTERM and SIGKILL */
-    /* The cluster stops, or runs without the pod's node. The containers that have not succeeded run
-     * again when the pod continues. */
+    int64_t grace_ms; /* replaces pod_spec.grace_ms */
+    /* The pod is to continue later: the cluster stops, has lost its pod network, or runs without
+     * the pod's node. Containers that fail now, or whose restart policy says so, run again then. */
     bool pause;
-    /* The pod's object is deleted. `deleted` overrides `pause`, because the mark of an earlier pause
-     * may still exist. The supervisor exits even if the disk has no room for the last
-     * state. */
+    /* The pod's object is being deleted or is gone. `deleted` overrides `pause`, because the mark
+     * of an earlier pause may still exist. The supervisor exits even if the disk has no room for
+     * the last state. */
     bool deleted;
     /* Why the whole pod ends: "Evicted"; or "". */
     char reason[POD_REASON_MAX], message[POD_MESSAGE_MAX];
 };
 /* Writes the stop request. Does not wait for the disk, because the supervisor that reads the
  * request does not outlive a crash of the machine. Also creates an empty mark file for a pause, an
- * eviction and a deletion, because an empty file can often be created even if the disk is full. */
+ * eviction or a deletion, because an empty file can often be created even if the disk is full. */
 int pod_stop_store(const char *directory, const struct pod_stop *stop, struct err *err);
 /* Reads the stop request. If its file cannot be read, the grace period, the reason and the message
  * in `ret` stay as they are. Sets `pause` and `deleted` from the mark files. If the reason is empty
  * and an eviction is marked, sets the reason to "Evicted" and also sets the message. */
 void pod_stop_load(const char *directory, struct pod_stop *ret);
-/* Removes the mark file of a pause. The supervisor calls it when the pod runs again. */
+/* Removes the mark file of a pause. The supervisor calls it after it has stored the state of a pod
+ * that is not paused again. */
 void pod_pause_clear(const char *directory);
 /* Sends SIGTERM to the supervisor, which then reads the stop request. The signal has the si_code
  * SI_QUEUE, so that the supervisor can distinguish it from the SIGTERM that init sends to every

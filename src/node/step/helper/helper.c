@@ -1,6 +1,6 @@
-/* Implements what the modes of step/step.h that outlive the control process share. They detach from
- * the starting process, report that they are ready, and handle SIGHUP, which says that their table
- * has changed. */
+/* Implements the functions of step/step.h by which the modes that outlive the control process
+ * detach from the starting process, report that they are ready, and handle SIGHUP. The mode pod
+ * uses only step_detach(). */
 #include "node/step/step.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
-/* Implements the mode hold. The holder keeps the namespaces of the pod network alive while no pod
- * runs and no control process lives, and creates the bridge to which the pods' links are attached.
- * A holder that replaces a killed holder joins the existing network instead. The holder writes
- * "ready" to stdout when the network exists, and then sleeps until it is killed. */
+/* Implements the mode hold. The holder keeps the network namespace of the pod network alive while
+ * no pod runs and no control process lives, and creates the bridge to which the pods' links are
+ * attached. A holder that replaces a killed holder joins the existing network instead. The holder
+ * writes "ready" to stdout when the network exists, and then sleeps until it is killed. */
 #include "node/step/step.h"
 
 #include "node/network/netlink.h"
@@ -33,9 +33,9 @@ static int create_network(struct err *err)
     struct in_addr gateway;
     unsigned char mac[6];
     inet_pton(AF_INET, POD_NETWORK_GATEWAY, &gateway);
-    /* The bridge gets a fixed MAC address. Otherwise it takes the address of one of its links and
-     * changes it when that pod ends. Pods with the old address in their ARP cache would then not
-     * reach the name server for up to a minute. */
+    /* The bridge gets a fixed MAC address. Otherwise the bridge would have the address of the link
+     * of one pod, and would get another address when this pod ends. Pods with the old address in
+     * their ARP cache would then not reach the name server for up to a minute. */
     pod_network_mac(gateway, mac);
     if ((result = netlink_link_up(fd, "lo", err)) == 0 &&
         (result = netlink_bridge_add(fd, POD_NETWORK_BRIDGE, mac, err)) == 0 &&

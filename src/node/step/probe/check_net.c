@@ -136,9 +136,9 @@ static bool hand_over(int fd, int as)
     return fd == as ? fcntl(fd, F_SETFD, 0) == 0 : dup2(fd, as) == as;
 }
 
-/* Starts the program pod->prober, because this static program has no TLS. That program makes a TLS
+/* Starts the program pod->prober, because this static program has no TLS. The prober makes a TLS
  * session over the connection: it sends what is written to *ret_in, and writes what it receives to
- * *ret_out. It ends with this process. */
+ * *ret_out. The kernel kills it when this process ends. */
 static int start_tls(const struct step_check_options *options, const char *host, int connection,
                      int *ret_in, int *ret_out)
 {

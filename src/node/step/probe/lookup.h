@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* `resolv_conf` is the text of a resolv.conf; NULL means the machine's. Asks its name servers for
- * the name itself and for the name in each search domain, in the order that the C library uses with
- * "ndots:5". Returns false if no server has an IPv4 address for the name, or if the deadline has
- * passed. /etc/hosts is not read. */
+/* `resolv_conf` is the text of a resolv.conf; NULL means the machine's. Asks the name servers in
+ * this text for the name itself and for the name in each search domain, in the order that the C
+ * library uses with "ndots:5". Returns false if no server has an IPv4 address for the name, or if
+ * the deadline has passed. /etc/hosts is not read. */
 bool step_lookup(const char *resolv_conf, const char *name, int64_t deadline_ms,
                  struct in_addr *ret);
 

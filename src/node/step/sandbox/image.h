@@ -14,7 +14,8 @@ int step_image_mount(const struct pod_spec *spec, const struct pod_container *co
 
 /* Must be called in the new root, which is the working directory but not yet "/". Makes sure that
  * the targets of later mounts are directories and not links that lead back to the machine. Creates
- * or replaces them if `writable`; otherwise returns -ERR_UNSUPPORTED if one is missing. */
+ * or replaces them if `writable`; otherwise returns -ERR_UNSUPPORTED if one is missing or is not a
+ * directory. */
 int step_image_prepare(bool writable, struct err *err);
 
 /* Writes the pod's hosts, hostname and resolv.conf over those of the image, in /etc. Must be called

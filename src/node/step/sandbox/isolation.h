@@ -1,15 +1,16 @@
 /* Isolates the processes of a pod by namespaces. On a machine that forbids namespaces, pods run
  * without them (spec->plain): the supervisor only tracks the processes and kills them at the end
- * (docs/design/plain.md). In trainyard-step only isolation.c and the fork of exec.c choose between
- * the two ways. Namespaces are implemented in network.c, root.c, privilege.c and share.c. */
+ * (docs/design/plain.md). In trainyard-step only isolation.c and the fork in exec.c choose between
+ * the two ways; other files use spec->plain only to choose a message. Namespaces are implemented in
+ * network.c, root.c, privilege.c and share.c. */
 #ifndef TRAINYARD_NODE_STEP_SANDBOX_ISOLATION_H
 #define TRAINYARD_NODE_STEP_SANDBOX_ISOLATION_H
 
 #include "node/step/step.h"
 
 /* Called in the supervisor, before the first container. Moves the supervisor into the pod's
- * namespaces, and mounts the volumes in memory. In a pod without namespaces, kills the processes
- * that an earlier supervisor left. */
+ * namespaces, sets the pod's sysctls, and mounts its /dev/shm and its volumes in memory. In a pod
+ * without namespaces, kills the processes that an earlier supervisor left. */
 int step_isolation_enter(const struct pod_spec *spec, const char *directory, struct err *err);
 
 /* Like fork(): the child becomes the first process of a container. If the containers share a PID

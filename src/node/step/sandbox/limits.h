@@ -1,6 +1,6 @@
-/* Sets the limits of a pod and its containers: by control groups, or by other means if the kernel
- * has no control group for a limit. The pod's supervisor and the processes that it starts use it.
- */
+/* Sets the limits of a pod and its containers by control groups. If no control group enforces a
+ * memory limit, only the size of file systems in memory is limited. If none limits processes,
+ * RLIMIT_NPROC may do so. The pod's supervisor and the processes that it starts use it. */
 #ifndef TRAINYARD_NODE_STEP_SANDBOX_LIMITS_H
 #define TRAINYARD_NODE_STEP_SANDBOX_LIMITS_H
 

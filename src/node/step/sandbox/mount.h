@@ -35,14 +35,16 @@ struct mount_layers {
     int count;
 };
 
-/* Mounts a layer, which is a writable file system in memory, over `directory`, so that new entries
- * can be created there. The layer shows all entries of the directory, read-only, except those in
- * `without`, which ends with NULL or is NULL. The working directory becomes "/". */
+/* Mounts a layer over `directory`, so that new entries can be created there. This layer is a
+ * writable file system in memory; it is not the layer of step/sandbox/layer.h. It shows the entries
+ * of the directory, read-only, except those in `without`, which ends with NULL or is NULL. An entry
+ * that cannot be cloned is shown empty. The working directory becomes "/". Returns 0, -ERR_TOO_MANY
+ * if the directory has too many entries, or another negative code. */
 int mount_layer_over(struct mount_layers *layers, const char *directory, const char *const *without,
                      struct err *err);
 /* Makes sure that the mount point `target` exists. Creates missing components of the path, on a new
- * layer if the file system is read-only. If `directory` is false, the last component is created as
- * a file. */
+ * layer if they cannot be created in the directory itself. If `directory` is false, the last
+ * component is created as a file. */
 int mount_make_target(struct mount_layers *layers, const char *target, bool directory,
                       struct err *err);
 /* Adds a directory that is writable already. */

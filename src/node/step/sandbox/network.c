@@ -1,6 +1,6 @@
-/* Implements the network functions of step/step.h. A pod has a network namespace, which a veth pair
- * connects to the cluster's bridge. The kernel removes the pair with the pod's namespace, so
- * nothing has to be cleaned up. */
+/* Implements the network functions of step/step.h. A pod that does not use the machine's network
+ * has a network namespace, which a veth pair connects to the cluster's bridge. The kernel removes
+ * the pair with the pod's namespace, so nothing has to be cleaned up. */
 #include "node/step/step.h"
 
 #include "node/network/netlink.h"

@@ -1,5 +1,5 @@
 /* Makes one PID namespace for all containers of a pod (shareProcessNamespace). The first process of
- * the namespace is a helper that only reaps orphans; the containers' processes live beside it and
+ * the namespace only reaps orphans. The processes of all containers are in the namespace too and
  * see each other. The end of a container does not end this namespace, so the remaining processes of
  * a container are found by their mount namespace. The seccomp filter prevents a process from
  * changing its mount namespace. In an Unconfined container a process with the right to mount can
