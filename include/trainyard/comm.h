@@ -4,11 +4,11 @@
  * (trainyard/tf_config.h); then all processes make the same calls in the same order.
  *
  * If a process is lost, missing or belongs to another job, the call fails with an error that names
- * the process. Every call has a time limit. A group is used by one thread at a time. After most
- * errors the group is broken: every later call fails until ty_comm_reform() has formed the group
- * again. ty_comm_broken() tells what a failed call has broken. With `min_members`, ty_comm_reform()
- * leaves out lost processes, and a restarted process can join later. Without `min_members`,
- * ty_comm_reform() waits for all processes, up to `join_timeout_ms`.
+ * the process. Every wait has a time limit. A group must be used by one thread at a time. After
+ * most errors the group is broken: every later call fails until ty_comm_reform() has formed the
+ * group again. ty_comm_broken() tells what a failed call has broken. With `min_members`,
+ * ty_comm_reform() leaves out lost processes, and a restarted process can join later. Without
+ * `min_members`, ty_comm_reform() waits for all processes, up to `join_timeout_ms`.
  *
  * Processes prove to each other that they know the job secret. The secret comes from the option
  * `secret`, or else from TRAINYARD_JOB_SECRET or the file named by TRAINYARD_JOB_SECRET_FILE.
@@ -75,7 +75,7 @@ int ty_comm_size(const struct ty_comm *comm);
 enum ty_comm_broken {
     TY_COMM_BROKEN_MESSAGE, /* nothing: the failed call was not begun, and the group still works */
     /* A process is lost, left or did not arrive: form the group again. Also the value if
-     * ty_comm_reform() could not form the group. */
+     * ty_comm_reform() could not form the group, for any reason. */
     TY_COMM_BROKEN_PEER,
     /* The processes are incompatible, or this process cannot continue: forming again does not
      * help. */
@@ -92,9 +92,9 @@ enum ty_comm_broken ty_comm_broken(const struct ty_comm *comm);
 int ty_comm_reform(struct ty_comm *comm, struct ty_error *error);
 
 /* Declares that this process has the training state of the group and can continue from it after a
- * loss. With `min_members` every process must call ty_comm_settle() after every forming. Before the
- * first ty_comm_settle(), `peer_timeout_ms` does not apply: a process that does not answer counts
- * as lost only after `timeout_ms`. */
+ * loss. With `min_members` every process must call ty_comm_settle() after every forming. Until this
+ * process has called ty_comm_settle() once, it counts a silent member of a formed group as lost
+ * only after `timeout_ms`, not after `peer_timeout_ms`. */
 void ty_comm_settle(struct ty_comm *comm);
 
 /* Returns 1 if this process knows of a new process that waits to join, otherwise 0. Never blocks.
@@ -102,9 +102,10 @@ void ty_comm_settle(struct ty_comm *comm);
  * call. */
 int ty_comm_wanted(struct ty_comm *comm);
 
-/* Sets *ret to `size` bytes of zeroed memory. All processes must call it with the same size. An
- * all-reduce is fastest if its data lies in this memory, at the same offset in all processes:
- * processes on one machine then sum in place, without a copy. ty_comm_close() frees the memory. */
+/* Sets *ret to `size` bytes of zeroed memory. All processes must make these calls in the same
+ * order, with the same sizes. `size` must not be 0. An all-reduce is fastest if its data lies in
+ * this memory, at the same offset in all processes: processes on one machine then sum large data in
+ * place, without a copy. ty_comm_close() frees the memory. */
 int ty_comm_allocate(struct ty_comm *comm, size_t size, void **ret, struct ty_error *error);
 
 /* Sums `data` over all processes, element by element, in place. The result has the same bits on

@@ -17,7 +17,7 @@ enum ty_error_code {
     TY_ERROR_INVALID,     /* an invalid argument or input; the message says what is wrong */
     TY_ERROR_FORBIDDEN,   /* an incompatible peer, a wrong secret, or no permission */
     TY_ERROR_TIMEOUT,     /* a wait took too long; the message names the peer */
-    TY_ERROR_UNAVAILABLE, /* a peer is lost, or the network failed */
+    TY_ERROR_UNAVAILABLE, /* a peer is lost, the network failed, or the own port is in use */
     TY_ERROR_UNSUPPORTED, /* the operation is not supported in this cluster or group */
     TY_ERROR_SYSTEM,      /* the operating system returned an error */
 };
@@ -26,7 +26,7 @@ enum { TY_ERROR_MESSAGE_MAX = 512 };
 
 struct ty_error {
     enum ty_error_code code;
-    char message[TY_ERROR_MESSAGE_MAX]; /* starts in lower case, and ends without a full stop */
+    char message[TY_ERROR_MESSAGE_MAX]; /* without a full stop at the end */
 };
 
 #ifdef __cplusplus

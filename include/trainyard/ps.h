@@ -5,8 +5,8 @@
  *
  * Every process describes the cluster (trainyard/tf_config.h). A process with the role ps calls
  * ty_ps_serve(); a chief or worker opens a ty_ps. With one worker and no ps, the variables are in
- * the memory of the worker, and the same calls work, but there are no snapshots. A ty_ps is used by
- * one thread at a time.
+ * the memory of the worker, and the same calls work, but there are no snapshots. A ty_ps must be
+ * used by one thread at a time.
  *
  * A push may return before the server has applied the gradients. If the server then refuses them, a
  * later call returns the error. If a server is lost, the worker waits for it up to `timeout_ms` and
@@ -64,16 +64,18 @@ int ty_ps_open(const struct ty_tf_config *config, const struct ty_ps_options *op
                struct ty_ps **ret, struct ty_error *error);
 void ty_ps_close(struct ty_ps *ps); /* NULL-safe */
 
-/* The dense vector. Every worker opens it with the same count and the same update rule. The first
- * worker that opens it sets the initial values, unless the servers have restored a snapshot. */
+/* The dense vector of `count` floats. Every worker opens it once, with the same count and the same
+ * update rule. Each server takes the initial values of its range from the first worker that has
+ * sent all of them, unless the server has restored a snapshot. `initial`, `ret_values` and
+ * `gradient` have `count` floats. */
 int ty_ps_dense_open(struct ty_ps *ps, size_t count, const float *initial,
                      const struct ty_ps_update *update, struct ty_error *error);
 int ty_ps_dense_pull(struct ty_ps *ps, float *ret_values, struct ty_error *error);
 int ty_ps_dense_push(struct ty_ps *ps, const float *gradient, float rate, struct ty_error *error);
 
-/* A table. A row that was never pushed to takes no memory; its values are random numbers between
- * -range and range, which depend only on seed, id and range. Tables are numbered from 0 in the
- * order of opening, which must be the same in all workers. */
+/* A table. A row exists from the first push to it on. A row that does not exist takes no memory;
+ * its values are random numbers between -range and range, which depend only on seed, id and range.
+ * Tables are numbered from 0 in the order of opening, which must be the same in all workers. */
 struct ty_ps_table {
     int dimensions;
     float range;
@@ -91,21 +93,24 @@ int ty_ps_rows_pull(struct ty_ps *ps, int table, const int64_t *ids, size_t coun
 int ty_ps_rows_push(struct ty_ps *ps, int table, const int64_t *ids, size_t count,
                     const float *gradients, float rate, struct ty_error *error);
 
-/* Calls `visit` for every row that was ever pushed to, in no particular order. */
+/* Calls `visit` for every row that exists, in no particular order. `row` has `dimensions` floats
+ * and is valid only during the call of `visit`. */
 int ty_ps_rows_scan(struct ty_ps *ps, int table,
                     void (*visit)(void *context, int64_t id, const float *row), void *context,
                     struct ty_error *error);
 
-/* Returns when the servers have applied every push of this process. */
+/* Returns 0 when the servers have applied every push of this process. Fails if a server refused one
+ * of them. */
 int ty_ps_flush(struct ty_ps *ps, struct ty_error *error);
 /* Makes every server that has a snapshot directory write a snapshot, unless its previous snapshot
  * has all changes. Returns when all snapshots are on disk. Without servers it does nothing and
  * returns 0. */
 int ty_ps_save(struct ty_ps *ps, struct ty_error *error);
 
-/* Adds `add` to a counter that all workers share, and stores the new value in *ret. Snapshots
- * include the counters. If the call fails, its `add` is not lost: the next call for the counter
- * adds it too. To try again, call with `add` 0. */
+/* Adds `add` to a counter that all workers share, and stores the new value in *ret. The counters
+ * are meant for global steps and for workers that have reached the end of their training; a server
+ * only adds. Snapshots include the counters. If the call fails, its `add` is not lost: the next
+ * call for the counter adds it too. To try again, call with `add` 0. */
 enum ty_ps_counter { TY_PS_COUNTER_STEP, TY_PS_COUNTER_DONE };
 int ty_ps_count(struct ty_ps *ps, enum ty_ps_counter counter, uint64_t add, uint64_t *ret,
                 struct ty_error *error);
@@ -120,10 +125,10 @@ struct ty_ps_server_options {
     uint64_t shape;          /* the same as in the workers */
     const char *secret;      /* NULL: from the environment */
     const char *directory;   /* directory of the snapshots; NULL: no snapshots */
-    int snapshot_every_ms;   /* interval between snapshots; 0: 1 minute */
+    int snapshot_every_ms;   /* interval between snapshots of changes; 0: 1 minute */
     size_t table_memory_max; /* limit of bytes per table in this server; 0: no limit */
-    /* When *stop is nonzero, the server writes a snapshot, if it has a directory, and ends. May be
-     * NULL. */
+    /* When *stop is nonzero, the server saves unsaved changes, if it has a directory, and ends. May
+     * be NULL. */
     const volatile sig_atomic_t *stop;
     void (*report)(void *context, const char *line); /* may be NULL */
     void *context;

@@ -31,8 +31,8 @@ struct ty_task {
 struct ty_tf_config {
     struct ty_task *tasks; /* in the order of enum ty_role, then by index */
     size_t count;
-    size_t self;      /* index of this process in `tasks` */
-    bool master_form; /* only rank 0 has an address; rank 0 sends all addresses to the others */
+    size_t self;      /* index in `tasks` of the task of this process */
+    bool master_form; /* only tasks[0] has an address; it sends all addresses to the others */
     bool sparse;      /* dynamic workers: `tasks` does not list the other workers */
 };
 
@@ -43,16 +43,17 @@ struct ty_tf_config {
 int ty_tf_config_parse(const char *text, struct ty_tf_config **ret, struct ty_error *error);
 
 /* Builds the description from the values of --ps_hosts, --worker_hosts (comma-separated host:port),
- * --job_name and --task_index. The caller frees *ret with ty_tf_config_free(). */
+ * --job_name and --task_index. If all three texts are NULL or empty, the cluster is this process
+ * alone; otherwise job_name must be set. The caller frees *ret with ty_tf_config_free(). */
 int ty_tf_config_from_flags(const char *ps_hosts, const char *worker_hosts, const char *job_name,
                             int task_index, struct ty_tf_config **ret, struct ty_error *error);
 
 /* Reads the environment: TF_CONFIG, or else MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE. Each of
  * the four has a substitute: PET_MASTER_ADDR, PET_MASTER_PORT, PET_NODE_RANK, PET_NNODES. If
- * PET_NPROC_PER_NODE is at least 2, PET_NNODES replaces WORLD_SIZE, because one process with
- * several threads runs per node. If neither TF_CONFIG nor an address of the master is set, the
- * cluster is this process alone; a WORLD_SIZE or RANK of several processes is then refused. The
- * caller frees *ret with ty_tf_config_free(). */
+ * PET_NPROC_PER_NODE is at least 2 and PET_NNODES is set, PET_NNODES replaces WORLD_SIZE, because
+ * one process with several threads runs per node. If neither TF_CONFIG nor an address of the master
+ * is set, the cluster is this process alone; a WORLD_SIZE above 1 or a RANK above 0 is then
+ * refused. The caller frees *ret with ty_tf_config_free(). */
 int ty_tf_config_from_environment(struct ty_tf_config **ret, struct ty_error *error);
 
 void ty_tf_config_free(struct ty_tf_config *config); /* NULL-safe */

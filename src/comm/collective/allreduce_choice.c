@@ -13,10 +13,11 @@ static const struct collective_allreduce *const ALL[] = {
     &collective_allreduce_halving, &collective_allreduce_ring,
 };
 
-/* The direct algorithm is used if a member sends at most this many bytes in total. In measurements
- * with 4 and 8 members, its single hop is faster than doubling below this limit (4 KiB with 4
- * members: 64 against 74 µs; 1 KiB with 8 members: 212 against 341 µs). Above this limit doubling
- * is faster (4 KiB with 8 members: 318 against 382 µs). */
+/* Unless all members share memory, the direct algorithm is used if it makes a member send at most
+ * this many bytes in total. In measurements with 4 and 8 members, its single hop is faster than
+ * doubling below this limit (4 KiB with 4 members: 64 against 74 µs; 1 KiB with 8 members: 212
+ * against 341 µs). Above this limit doubling is faster (4 KiB with 8 members: 318 against 382
+ * µs). */
 enum { DIRECT_SENT_MAX = 16 * 1024 };
 
 /* The algorithms over connections between pairs, each for up to `bytes_max` bytes of data; the

@@ -1,9 +1,9 @@
 /* All-reduce by recursive halving and doubling, for data of medium size. In each step a member
  * sends one half of its range to its partner, and adds the half that it receives to the half that
  * it keeps. After log n steps each member has the sum of one part. The same steps in reverse order
- * copy all parts to all members. The algorithm sends as few bytes as the ring, in 2 log n hops
- * instead of 2 (n-1). But partners are not neighbours in the ring, so data crosses shared network
- * links more often. */
+ * copy all parts to all members. If the number of members n is a power of two, the algorithm sends
+ * as few bytes as the ring, in 2 log n hops instead of 2 (n-1). But partners are not neighbours in
+ * the ring, so data crosses shared network links more often. */
 #include "base/cleanup.h"
 #include "comm/collective/collective.h"
 
@@ -24,8 +24,8 @@ static bool halving_can(const struct collective_transports *transports, size_t c
     return transports->streams->has_pairs;
 }
 
-/* Sums one part per member of the core. ranges[k] gets the range of this member before step k, and
- * ranges[*ret_steps] its part. */
+/* Sums one part per member of the core. ranges[0] must be the range of all data. Sets ranges[k] to
+ * the range that this member has after k steps; ranges[*ret_steps] is its part. */
 static int halving_scatter(const struct collective_transports *transports,
                            const struct collective_core *core, float *data, struct range *ranges,
                            int *ret_steps, struct err *err)

@@ -1,7 +1,8 @@
 /* All-reduce in shared memory: each member sums its chunk of the data over all members, in the
  * order of ranks, and writes the sum where all members read it. Data inside of a shared memory
- * (shared_memory.h) is summed in place without a copy, unless it is small. Other data passes
- * through the slots of the members in pieces; one piece is copied while another is summed. */
+ * (shared_memory.h) is summed in place without a copy, unless it is small (see SMALL). Other data
+ * passes through the slots of the members in pieces; one piece is copied while another is
+ * summed. */
 #include "comm/collective/collective.h"
 #include "comm/transport/reduce.h"
 

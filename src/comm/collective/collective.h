@@ -1,8 +1,9 @@
 /* The collectives: one algorithm per file, and the choice between the all-reduce algorithms. Called
- * by group, which has begun the call (control_begin_call()). An algorithm produces the same bits on
- * every member and in every run with the same members and placement. Two algorithms may round
- * differently, so the choice depends only on the size of the data, the number of members, and which
- * members share a machine. All functions fail only if the group breaks. */
+ * by group, which has begun the call (control_begin_call()); the trainer's benchmark calls only the
+ * functions that list algorithms. An algorithm produces the same bits on every member and in every
+ * run with the same members and placement. Two algorithms may round differently, so the choice
+ * depends only on the size of the data, the number of members, and which members share a machine.
+ * All functions fail only if the group breaks. */
 #ifndef TRAINYARD_COMM_COLLECTIVE_COLLECTIVE_H
 #define TRAINYARD_COMM_COLLECTIVE_COLLECTIVE_H
 
@@ -74,10 +75,10 @@ int collective_swap(const struct collective_transports *transports, int rank,
 /* Returns the ranks of all members. The caller frees `ranks` of the result. */
 struct collective_ranks collective_all_ranks(const struct collective_transports *transports);
 
-/* The core: a power of two of the members, the largest possible, for algorithms that need a power
- * of two. The first members form pairs, one pair per surplus member. The second member of a pair is
- * outside of the core: it sends its data to the first before the algorithm, and receives the sum
- * after the algorithm. */
+/* The core: some of the members, for algorithms that need a power of two. Its size is the largest
+ * power of two that is not greater than the number of members. The first members form pairs, one
+ * pair per surplus member. The second member of a pair is outside of the core: it sends its data to
+ * the first before the algorithm, and receives the sum after the algorithm. */
 struct collective_core {
     const struct collective_ranks *all;
     int count; /* number of members of the core; a power of two */

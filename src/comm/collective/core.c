@@ -1,5 +1,4 @@
-/* Implements the core, a power of two of the members, for algorithms that need one; see
- * collective.h. */
+/* Implements the core, for algorithms that need a power of two of members; see collective.h. */
 #include "comm/collective/collective.h"
 
 struct collective_core collective_core_of(const struct collective_ranks *all)
@@ -19,7 +18,7 @@ int collective_core_rank(const struct collective_core *core, int index)
     return core->all->ranks[index < core->pairs ? 2 * index : index + core->pairs];
 }
 
-/* Returns the rank of the other member of the pair, or -1 if this member is in no pair. */
+/* Returns the rank of the member with which this member forms a pair, or -1 if it is in no pair. */
 static int core_partner(const struct collective_core *core)
 {
     int index = core->all->index;

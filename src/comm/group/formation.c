@@ -49,8 +49,8 @@ struct formation {
     uint64_t machine, *machines; /* see struct membership_options */
 };
 
-/* Checks that this task can be in a group. Sets *ret_size to the number of the chief and the
- * workers, which are the first tasks of the description. */
+/* Checks that this task can be in a group. Sets *ret_size to how many tasks are chief or worker;
+ * these are the first tasks of the description. */
 static int formation_check_config(const struct ty_tf_config *config, int *ret_size, struct err *err)
 {
     const struct ty_task *self = &config->tasks[config->self];

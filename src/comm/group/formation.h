@@ -16,14 +16,15 @@ int formation_new(const struct comm_options *options, struct formation **ret, st
 struct formation *formation_free(struct formation *formation); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(formation)
 
-/* Forms a group. Blocks until every member is connected to every other member, or until
- * comm_options.join_timeout_ms. The caller ends the group with formation_disband() or
- * control_free(), and releases *ret_connections, which has the data connections. */
+/* Forms a group. Blocks until every member is connected to every other member. Fails with
+ * ERR_TIMEOUT after about comm_options.join_timeout_ms. The caller ends the group with
+ * formation_disband() or control_free(), and releases *ret_connections, which has the data
+ * connections. */
 int formation_connect(struct formation *formation, struct control **ret,
                       struct connection_set *ret_connections, struct err *err);
 
-/* Ends the group. Records the outcome of each member (enum peer_outcome) for the next forming, and
- * frees `control`, which may be NULL. */
+/* Ends the group. If the group is elastic, records the outcome of each member (enum peer_outcome)
+ * for the next forming. Frees `control`, which may be NULL. */
 void formation_disband(struct formation *formation, struct control *control);
 
 /* Records that this task has the training state of the group and can continue from it after a loss.

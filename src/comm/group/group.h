@@ -4,15 +4,16 @@
  * an error that names the member. Called by train, by the trainer's commands, and by public.c,
  * which implements <trainyard/comm.h>.
  *
- * A group is used by one thread at a time and makes progress only inside its calls. Most errors
- * break the group: every later call then fails with the same error until the group is formed again.
- * comm_group_broken() returns what an error has broken.
+ * A group must be used by one thread at a time. It makes progress only inside its calls. Most
+ * errors break the group: every later call then fails with the same error until the group is formed
+ * again. comm_group_broken() returns what an error has broken.
  *
- * A group needs the chief and all workers of the cluster. If `min_members` is set, the group is
- * elastic: `start_members` tasks are enough for the first start, and at least `min_members` for a
- * group that has lost members. Forming an elastic group again leaves out lost members, and admits
- * tasks that are new or have restarted. Ranks are always 0, 1, … in the order of the tasks that are
- * members. */
+ * Without `min_members`, a group needs the chief and all workers of the cluster. With
+ * `min_members`, the group is elastic (comm_group_is_elastic() lists further conditions): after
+ * `start_after_ms`, `start_members` tasks are enough for the first start, and `min_members` tasks
+ * for a group that has lost members. Forming an elastic group again leaves out lost members, and
+ * admits tasks that are new or have restarted. Ranks are always 0, 1, … in the order of the tasks
+ * that are members. */
 #ifndef TRAINYARD_COMM_GROUP_GROUP_H
 #define TRAINYARD_COMM_GROUP_GROUP_H
 
@@ -63,9 +64,9 @@ struct comm_options {
      * seconds. From the end of the first forming to the first comm_group_settle() the limit is
      * `timeout_ms`, because a member may be reading a checkpoint. */
     int64_t peer_timeout_ms;
-    /* When *stop is nonzero, forming fails with ERR_CANCELED, and a call in which a member is late
-     * fails with ERR_UNAVAILABLE on all members. `stop` may be NULL; otherwise it must outlive the
-     * group. */
+    /* When *stop is nonzero, forming fails with ERR_CANCELED, and a call that has waited for a late
+     * member for about `report_ms` fails with ERR_UNAVAILABLE on all members. `stop` may be NULL;
+     * otherwise it must outlive the group. */
     const volatile sig_atomic_t *stop;
     void (*report)(void *context, const char *line); /* may be NULL */
     /* Called with the names of the members that this member waits for, such as "worker 1
@@ -73,9 +74,9 @@ struct comm_options {
      * members that have not joined; in a call, the members that are late. Called with NULL when the
      * wait is over. May be NULL. */
     void (*waiting)(void *context, const char *names);
-    /* Called when this member has waited for `task` ("worker 1"), which was later in a call. `ns`
-     * is the time waited since this function was last called for `task`, in nanoseconds. Runs on
-     * the thread that makes the calls. May be NULL. */
+    /* Called when this member has waited for `task` ("worker 1"), which began a call later than
+     * this member. `ns` is the time waited since this function was last called for `task`, in
+     * nanoseconds. Runs on the thread that makes the calls. May be NULL. */
     void (*waited)(void *context, const char *task, int64_t ns);
     void *context;
 };

@@ -141,8 +141,8 @@ static bool membership_views_agree(const struct membership *membership)
 }
 
 /* Returns the present task with training state from the latest generation, or -1 if no present task
- * has training state. Prefers a task that is not left behind. Its view decides which tasks the
- * group may leave out. */
+ * has training state. Prefers a task that is not left behind. The view of the returned task decides
+ * which tasks the group may leave out. */
 static int membership_find_latest(const struct membership *membership)
 {
     int found = -1;

@@ -14,15 +14,16 @@
  * after all of them have connected to each other as members of this generation. If a member is lost
  * before that, all tasks begin again.
  *
- * The next group may leave out a task that is gone. It may not leave out a task whose presence is
- * still unknown to a present task with training state (if no present task has one, to any present
- * task). A silent task on another machine may be training there with others. Then only a majority
- * of the previous group continues, where tasks that are gone are not counted; of two equal parts,
- * the part with the lowest task continues. The same rule applies to the latest proposal that each
- * present task has accepted, because its other members may be training as a group. A minority is
- * left behind: other tasks may have formed a group that the minority cannot reach. So the minority
- * continues only if no absent task can be training elsewhere, or if a task of a later group is
- * present. docs/design/elastic.md has the reasons. */
+ * The next group may leave out a task that is gone. If present tasks have training state, the group
+ * may not leave out a task whose presence one of them does not know yet; otherwise the presence
+ * must be known to all present tasks. A silent task on another machine may be training there with
+ * others. Then only a majority of the previous group continues, where tasks that are gone are not
+ * counted; of two equal parts, the part with the lowest task continues. The same rule applies to
+ * the latest proposal that each present task has accepted, because the other members of that
+ * proposal may be training as a group. A minority is left behind: other tasks may have formed a
+ * group that the minority cannot reach. So the minority continues only if no absent task can be
+ * training elsewhere, or if a task of a later group is present. docs/design/elastic.md has the
+ * reasons. */
 #ifndef TRAINYARD_COMM_GROUP_MEMBERSHIP_H
 #define TRAINYARD_COMM_GROUP_MEMBERSHIP_H
 
@@ -99,8 +100,8 @@ struct membership *membership_new(const struct membership_options *options);
 struct membership *membership_free(struct membership *membership); /* NULL-safe; returns NULL */
 DEFINE_CLEANUP(membership)
 
-/* Sets the presence of another task. If a present task has restarted, the caller sets another
- * presence first, then MEMBERSHIP_PRESENT again. */
+/* Sets the presence of another task. If a present task has restarted, the caller must set another
+ * presence first, then MEMBERSHIP_PRESENT again. Has no effect after the commit. */
 void membership_set_presence(struct membership *membership, int task,
                              enum membership_presence presence);
 
@@ -108,11 +109,12 @@ void membership_set_presence(struct membership *membership, int task,
 void membership_receive(struct membership *membership, int task,
                         const struct membership_message *message);
 
-/* Sends the view, or the proposal of this task, again to all present tasks. */
+/* Sends the view, or the proposal of this task, again to all present tasks. Has no effect after the
+ * commit. */
 void membership_announce(struct membership *membership);
 
 /* Records that this process was suspended for so long that the other tasks may have continued
- * without it. */
+ * without it. Has no effect if this task has no training state, or after the commit. */
 void membership_note_absence(struct membership *membership);
 
 /* Replaces options.start. */

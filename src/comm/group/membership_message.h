@@ -8,8 +8,8 @@
 #include "comm/group/membership.h"
 #include "comm/transport/wire.h"
 
-/* Appends the whole frame to `out`; `tasks` is the number of tasks of the cluster. Appends nothing if the frame
- * does not fit into `out`. */
+/* Appends the whole frame to `out`, or nothing if the frame does not fit. `tasks` is the number of
+ * tasks of the cluster. */
 void membership_message_encode(const struct membership_message *message, int tasks,
                                struct buf *out);
 

@@ -18,8 +18,8 @@ enum {
     /* Delay before a new attempt after a connection has ended. The attempt shows whether the
      * process of the peer is gone. */
     RETRY_MS = 10,
-    /* If poll() takes this much longer than requested, the excess does not count: this process was
-     * suspended. */
+    /* If poll() takes longer than requested, at most this excess counts as time in which this
+     * process was running. */
     SUSPENDED_MS = 200,
 };
 

@@ -1,7 +1,8 @@
 /* Discovery: the tasks of an elastic group connect to all tasks that they can reach and agree on
  * the members of the next group. Runs the agreement of membership.h: sends and receives its
  * messages, and reports the presence of every task to it. Called by formation before the members
- * connect to each other. Never waits for a task that is known to be gone. */
+ * connect to each other. Does not wait for a task whose process is gone, if enough other tasks are
+ * present (see `min`, `start` and `start_after_ms`). */
 #ifndef TRAINYARD_COMM_GROUP_PEER_DISCOVERY_H
 #define TRAINYARD_COMM_GROUP_PEER_DISCOVERY_H
 
@@ -31,8 +32,8 @@ struct peer_discovery_options {
 
 /* Blocks until the tasks have agreed. ret_list has one element per task: whether the task is a
  * member of *ret_generation. Fails with ERR_TIMEOUT after rendezvous.timeout_ms, with ERR_CANCELED
- * when *rendezvous.stop is set, and with ERR_FORBIDDEN if a task without training state meets an
- * incompatible task. Updates *expelled, accepted_members and machines also on failure. */
+ * when *rendezvous.stop is set, and with ERR_FORBIDDEN if this task has no training state and meets
+ * an incompatible task. Updates *expelled, accepted_members and machines also on failure. */
 int peer_discovery_agree(const struct peer_discovery_options *options, uint64_t *ret_generation,
                          bool *ret_list, struct err *err);
 

@@ -1,8 +1,8 @@
 /* The listening socket of a task, and its pending peers: peers that have connected but not joined
  * yet. In an elastic group the socket stays open for the whole run. So a refused connection proves
  * that the process does not exist, and a new task can stay connected while the members train. Owned
- * by formation or, in other groups, by one rendezvous. Rendezvous turns pending peers into links.
- * No function blocks. */
+ * by formation if the group is elastic, otherwise by one rendezvous. Rendezvous turns pending peers
+ * into links. No function blocks. */
 #ifndef TRAINYARD_COMM_GROUP_PEER_LISTENER_H
 #define TRAINYARD_COMM_GROUP_PEER_LISTENER_H
 

@@ -54,9 +54,9 @@ struct rendezvous_options {
 int rendezvous_connect_all(const struct rendezvous_options *options, struct connection_set *ret,
                            struct err *err);
 
-/* Makes one connection to each of `peers`, without listening. Blocks and fails like
- * rendezvous_connect_all(). Workers connect to parameter servers this way. ret_fds is in the order
- * of `peers`; the caller closes the descriptors. options->channels must be 0 and
+/* Makes one connection to each of `peers`, which has `count` ranks, without listening. Blocks and
+ * fails like rendezvous_connect_all(). Workers connect to parameter servers this way. ret_fds is in
+ * the order of `peers`; the caller closes the descriptors. options->channels must be 0 and
  * options->encryption NULL. */
 int rendezvous_connect_some(const struct rendezvous_options *options, const int *peers, int count,
                             int *ret_fds, struct err *err);

@@ -134,7 +134,8 @@ static int pending_peers_progress(struct rendezvous *rendezvous, int64_t now, st
         handshake_set_identity(&pending_peer->handshake,
                                pending_peer_identity(rendezvous, pending_peer));
         int result = handshake_progress(&pending_peer->handshake, &failure);
-        /* A peer that is not current waits for the next rendezvous. */
+        /* A peer that was checked against the identity of the listener waits for the next
+         * rendezvous. */
         bool is_current = pending_peer->handshake.identity == rendezvous->identity;
         if (result == 0 && is_current && !pending_peer->admitted &&
             pending_peer->handshake.state == HANDSHAKE_PROVEN) {

@@ -66,7 +66,7 @@ struct rendezvous {
     int64_t started, deadline, next_report; /* monotonic, ms */
     VEC(struct peer_link) peer_links;
     struct wire_address *addresses; /* by rank, in the master form; port 0: not known yet */
-    bool addresses_known;           /* this member knows the addresses of all members */
+    bool addresses_known;           /* in the master form: this member knows all addresses */
     char missing[MISSING_MAX]; /* the names that were last passed to options.waiting; "" at first */
     VEC(struct pollfd) polls;
 };
@@ -78,8 +78,8 @@ void rendezvous_init(struct rendezvous *rendezvous, const struct rendezvous_opti
 void rendezvous_release(struct rendezvous *rendezvous);
 void rendezvous_add_link(struct rendezvous *rendezvous, int peer, int channel, bool outgoing);
 
-/* Waits until a connection is ready, until an attempt or a report is due, or until `until`
- * (monotonic, ms). */
+/* Returns when a connection is ready, when an attempt or a report is due, at the deadline, or at
+ * the time `until` (monotonic, ms), whichever is first. */
 void rendezvous_wait(struct rendezvous *rendezvous, int64_t now, int64_t until);
 /* Reports the members that are missing, and why. */
 void rendezvous_report_missing(struct rendezvous *rendezvous);

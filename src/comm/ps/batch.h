@@ -38,9 +38,9 @@ void ps_batch_release(struct ps_batch *batch);
  * may repeat. */
 void ps_batch_fill(struct ps_batch *batch, const int64_t *ids, size_t count);
 
-/* Returns the number of the server that has the row of an id, or 0 if `servers` is 1. Uses a hash,
- * because the remainder of the id would put ids with a common stride on one server. The function is
- * part of the protocol and of the snapshot format, and must never change. */
+/* Returns the number of the server that has the row of an id. `servers` must be at least 1. Uses a
+ * hash, because the remainder of the id would put ids with a common stride on one server. The
+ * function is part of the protocol and of the snapshot format, and must never change. */
 size_t ps_batch_server(int64_t id, size_t servers);
 
 /* These two functions convert between rows in the given order (`count` rows of `dimensions` floats)

@@ -45,7 +45,7 @@ struct ps_client {
 };
 
 /* Both functions set `ops` and `backend`, ps_client_remote_init() also if it fails.
- * ps_client_free() frees them. */
+ * ps_client_free() frees the backend. */
 void ps_client_local_init(struct ps_client *client);
 int ps_client_remote_init(struct ps_client *client, const struct ps_options *options,
                           struct err *err);

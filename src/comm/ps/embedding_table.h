@@ -1,10 +1,10 @@
 /* The part of an embedding table that one server keeps: rows keyed by int64 ids. A row has its
- * values, followed by the state of its optimizer. A row that was never pushed to does not exist;
- * pulling it returns its initial values. Rows are stored in the order of their creation and never
- * move. Lookups of a batch use prefetching, because lookups in a table larger than the caches spend
- * nearly all their time waiting for memory. Uses no socket and no file. Called by ps_store, and by
- * ps_handler, ps_snapshot and client_local on the tables of a ps_store. Used by one thread at a
- * time. */
+ * values, followed by the state of its optimizer. The first push to a row creates it, as does
+ * embedding_table_put(). Pulling a row that does not exist returns its initial values. Rows are
+ * stored in the order of their creation and never move. Lookups of a batch use prefetching, because
+ * lookups in a table larger than the caches spend nearly all their time waiting for memory. Uses no
+ * socket and no file. Called by ps_store, and by ps_handler, ps_snapshot and client_local on the
+ * tables of a ps_store. Used by one thread at a time. */
 #ifndef TRAINYARD_COMM_PS_EMBEDDING_TABLE_H
 #define TRAINYARD_COMM_PS_EMBEDDING_TABLE_H
 
@@ -30,8 +30,8 @@ size_t embedding_table_stride(const struct embedding_table *table); /* floats of
 void embedding_table_pull(const struct embedding_table *table, const int64_t *ids, size_t count,
                           float *ret_rows);
 /* Applies the gradients of `count` ids, and creates missing rows. If an id is repeated, each of its
- * gradients is applied, in order. If new rows would exceed the memory limit, applies the gradients
- * of all other rows and fails with ERR_TOO_LARGE. */
+ * gradients is applied, in order. If new rows would exceed the memory limit or 2^32 - 2 rows,
+ * applies the gradients of all other rows and fails with ERR_TOO_LARGE. */
 int embedding_table_push(struct embedding_table *table, const int64_t *ids, size_t count,
                          const float *gradients, float rate, struct err *err);
 
@@ -45,7 +45,7 @@ size_t embedding_table_span(const struct embedding_table *table, size_t first,
  * does not exist has its initial values and state. */
 void embedding_table_get(const struct embedding_table *table, int64_t id, float *ret_row);
 /* Sets the values and the state of a row, and creates the row if it is missing. Fails with
- * ERR_TOO_LARGE if a new row would exceed the memory limit. Used to restore a table. */
+ * ERR_TOO_LARGE like embedding_table_push(). Called to restore a table. */
 int embedding_table_put(struct embedding_table *table, int64_t id, const float *row,
                         struct err *err);
 

@@ -13,7 +13,7 @@ struct ps_handler {
     bool attached;        /* the worker has sent PS_FRAME_ATTACH */
     uint64_t incarnation; /* random number of the worker's process, see struct ps_tally */
     float *seed;          /* initial values of the dense range that have arrived; NULL: none */
-    size_t seed_count;    /* number of values in `seed` */
+    size_t seed_count;    /* number of values that have arrived */
 
     /* Called while a long answer is computed, when the first `ready` bytes of `out` are final. They
      * can be sent while the rest is looked up. May be NULL. */
@@ -23,7 +23,8 @@ struct ps_handler {
 
 enum ps_handler_result {
     PS_HANDLER_ANSWERED, /* the answer is in `out` */
-    /* The caller writes a snapshot, then answers with ps_handler_done() or ps_handler_refuse(). */
+    /* The caller must save all changes, then answer with ps_handler_done() or
+     * ps_handler_refuse(). */
     PS_HANDLER_SAVE,
     /* Like PS_HANDLER_SAVE. The store has recorded that the worker has finished. */
     PS_HANDLER_FINISH,

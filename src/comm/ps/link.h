@@ -43,7 +43,7 @@ void ps_link_release(struct ps_link *link); /* safe on zeroed memory */
 
 /* ps_link_push_room() sets *ret_body to a buffer of frame->size bytes for the body of a push. If
  * PS_LINK_WINDOW pushes are in flight, it first waits for the answer to the oldest push. It fails
- * if a server refused an earlier push. The caller fills the body and calls ps_link_push_send(),
+ * if the server refused an earlier push. The caller fills the body and calls ps_link_push_send(),
  * which sends the push. If ps_link_push_send() fails, the link keeps the push and sends it again
  * after the next reconnection. */
 int ps_link_push_room(struct ps_link *link, const struct ps_frame *frame, uint8_t **ret_body,

@@ -1,7 +1,7 @@
 /* Snapshots of the variables of a server on disk. A forked child writes a snapshot while the server
  * continues: the memory of the child has the variables as they were at the fork. A snapshot is
- * written to a temporary file, which is synced and then renamed, so that a crash leaves at least
- * one complete snapshot. The previous snapshot is kept as ".previous". Called by server_save.c. */
+ * written to a temporary file, which is synced and then renamed, so that a crash never destroys the
+ * last complete snapshot. The previous snapshot is kept as ".previous". Called by server_save.c. */
 #ifndef TRAINYARD_COMM_PS_SNAPSHOT_H
 #define TRAINYARD_COMM_PS_SNAPSHOT_H
 

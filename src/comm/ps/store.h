@@ -40,8 +40,8 @@ int ps_store_dense_open(struct ps_store *store, const struct ps_dense_shape *sha
  * returns 0. */
 int ps_store_dense_seed(struct ps_store *store, const float *values, size_t count, struct err *err);
 /* For both functions `first` counts from the start of the range of this server. Both fail with
- * ERR_INVALID if the range has no values yet. *ret_values points into the store: the next push
- * changes the values. */
+ * ERR_INVALID if the range has no values yet, or does not contain the requested values. *ret_values
+ * points into the store: the next push changes the values. */
 int ps_store_dense_pull(const struct ps_store *store, uint64_t first, size_t count,
                         const float **ret_values, struct err *err);
 int ps_store_dense_push(struct ps_store *store, uint64_t first, size_t count, const float *gradient,
@@ -50,7 +50,8 @@ int ps_store_dense_push(struct ps_store *store, uint64_t first, size_t count, co
 /* ---- Tables */
 
 /* Creates the table if `number` is the next free number. If table `number` exists already, fails
- * with ERR_CONFLICT unless its shape is equal to `table`. */
+ * with ERR_CONFLICT unless its shape is equal to `table`. Fails with ERR_INVALID if a lower number
+ * is free. */
 int ps_store_table_open(struct ps_store *store, size_t number, const struct ps_table *table,
                         struct err *err);
 size_t ps_store_table_count(const struct ps_store *store);

@@ -14,7 +14,8 @@ bool ps_update_equal(const struct ps_update *a, const struct ps_update *b);
 size_t ps_update_state_count(const struct ps_update *update, size_t count);
 /* Sets the initial state of `count` values. */
 void ps_update_init(const struct ps_update *update, float *state, size_t count);
-/* Applies one gradient to `count` values and to their state. `state` is not used with SGD. */
+/* Applies one gradient to `count` values and to their state. With SGD `state` is not used and may
+ * be NULL. */
 void ps_update_apply(const struct ps_update *update, float *values, float *state,
                      const float *gradient, size_t count, float rate);
 

@@ -33,8 +33,9 @@ enum ps_frame_type {
     PS_FRAME_ROWS_PULL,
     /* table: number of the table; body: `count` ids, then their gradients; rate: learning rate. */
     PS_FRAME_ROWS_PUSH,
-    /* table: number of the table; first: the row to start from; answer: body: `count` ids, then
-     * their rows; first: the row to start the next scan from. After the last row, count is 0. */
+    /* table: number of the table; first: the number of the row to start from; answer: body: `count`
+     * ids, then their rows; first: the number of the row to start the next scan from. After the
+     * last row, count is 0. */
     PS_FRAME_ROWS_SCAN,
     /* table: the counter; first: the total of the worker process; answer: first: the value of the
      * counter. */
@@ -60,8 +61,8 @@ struct ps_frame {
 };
 
 void ps_frame_encode(const struct ps_frame *frame, uint8_t bytes[PS_FRAME_HEAD_SIZE]);
-/* Fails with ERR_BAD_REQUEST if the type is unknown, the size does not match the type and `count`,
- * or `rate` is not finite. */
+/* Fails with ERR_BAD_REQUEST if the type is unknown, the size exceeds PS_FRAME_MAX or does not
+ * match the type and `count`, or `rate` is not finite. */
 int ps_frame_decode(const uint8_t bytes[PS_FRAME_HEAD_SIZE], struct ps_frame *ret, struct err *err);
 
 /* Returns the size of a body with its padding. */

@@ -1,7 +1,8 @@
 /* A connection between two tasks, plain or encrypted, with the same functions for both. The owner
- * may poll its descriptor only after a call that returned -EAGAIN: an encrypted connection may have
- * buffered bytes that it has already read from the descriptor. Made by handshake; used by
- * peer_discovery, by control*.c, by the tcp transport and by ps. */
+ * may poll the descriptor of a connection only after a call that returned -EAGAIN: an encrypted
+ * connection may have buffered bytes that it has already read from the descriptor. Made by
+ * handshake; used by rendezvous, by peer_discovery, by control*.c, by the tcp transport and by
+ * ps. */
 #ifndef TRAINYARD_COMM_TRANSPORT_CONNECTION_H
 #define TRAINYARD_COMM_TRANSPORT_CONNECTION_H
 

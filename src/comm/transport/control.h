@@ -3,8 +3,9 @@
  * small collectives: calls in which every member sends one contribution of at most WIRE_FRAME_MAX
  * bytes to every other member. A transport moves all other data. While a transport waits, it calls
  * control_wait() or control_watch(), so that failures are detected and named in one place for all
- * transports. Called by group, by the collectives and by the transports, on the thread that makes
- * the calls of the group. Control connections make progress only inside these functions. */
+ * transports. Called by group, by formation, by the collectives and by the transports, on the
+ * thread that makes the calls of the group. Control connections make progress only inside these
+ * functions. */
 #ifndef TRAINYARD_COMM_TRANSPORT_CONTROL_H
 #define TRAINYARD_COMM_TRANSPORT_CONTROL_H
 
@@ -36,9 +37,9 @@ struct control_options {
      * or "data from worker 1 (host:port)". Called with NULL when the wait for them ends. May be
      * NULL. */
     void (*waiting)(void *context, const char *names);
-    /* Called when this member has waited for `task` ("worker 1"), which came late to a call. `ns`
-     * is the time waited since this function was last called for `task`, in nanoseconds. May be
-     * NULL. */
+    /* Called when this member has waited for `task` ("worker 1"), which began a call later than
+     * this member. `ns` is the time waited since this function was last called for `task`, in
+     * nanoseconds. May be NULL. */
     void (*waited)(void *context, const char *task, int64_t ns);
     void *context;
 };

@@ -123,7 +123,7 @@ static void control_on_data(struct control *control, struct control_peer *peer,
     memcpy(place->bytes, bytes, frame->size);
 }
 
-/* Handles the message of a member that the group is broken. Forwards the reason to all members,
+/* Called when a member reports that the group is broken. Forwards the reason to all members,
  * because another member may only see that this member closes its connection. */
 static void control_on_abort(struct control *control, struct control_peer *peer,
                              const struct wire_frame *frame, const uint8_t *bytes)

@@ -1,4 +1,4 @@
-/* The inner loops of all all-reduce algorithms: sums of floats, and conversion to bfloat16. Called
+/* The inner loops of the all-reduce algorithms: sums of floats, and conversion to bfloat16. Called
  * by the collectives, by the tcp transport and by ps. */
 #ifndef TRAINYARD_COMM_TRANSPORT_REDUCE_H
 #define TRAINYARD_COMM_TRANSPORT_REDUCE_H

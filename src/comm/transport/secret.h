@@ -14,8 +14,8 @@
 enum { SECRET_MAC_SIZE = 32, SECRET_MAX = 4096 };
 
 /* Reads TRAINYARD_JOB_SECRET, or else the file named by TRAINYARD_JOB_SECRET_FILE without the line
- * ends at its end. Leaves *ret empty if neither is set. Fails if the secret is empty or has more
- * than SECRET_MAX bytes. */
+ * ends at its end. Leaves *ret empty if neither is set. Fails if the file cannot be read, or if the
+ * secret is empty or has more than SECRET_MAX bytes. The limit of *ret must be SECRET_MAX. */
 int secret_from_environment(struct buf *ret, struct err *err);
 
 /* Computes the SHA-256 of the data. */

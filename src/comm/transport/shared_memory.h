@@ -2,7 +2,7 @@
  * peers as a descriptor. To renew it, new memory is mapped at the same address: pointers into it
  * stay valid, and a peer that still maps the old memory cannot write into the new memory. The memfd
  * is sealed against shrinking, so that a peer cannot cause a SIGBUS in the owner. Called by train
- * for gradients, by public.c, by group and by the shm transport. */
+ * for gradients, by the trainer's benchmark, by public.c, by group and by the shm transport. */
 #ifndef TRAINYARD_COMM_TRANSPORT_SHARED_MEMORY_H
 #define TRAINYARD_COMM_TRANSPORT_SHARED_MEMORY_H
 
@@ -21,8 +21,8 @@ struct shared_memory {
     bool was_shared;
 };
 
-/* Creates zeroed memory. Pages are allocated when they are first used. `name` is shown in /proc.
- * The caller frees *ret with shared_memory_free(). */
+/* Creates zeroed memory of `size` bytes, at least 1. Pages are allocated when they are first used.
+ * `name` is shown in /proc. The caller frees *ret with shared_memory_free(). */
 int shared_memory_new(const char *name, size_t size, struct shared_memory **ret, struct err *err);
 struct shared_memory *
 shared_memory_free(struct shared_memory *memory); /* NULL-safe; returns NULL */

@@ -1,6 +1,7 @@
-/* The workflow controller's cache of each workflow: its pods as the informer shows them, pods that
- * were deleted, the results of actions, and the controller's own writes that the informers have not
- * reported yet. Must be used on the loop thread. */
+/* The workflow controller's cache of each workflow: its pods as the informer shows them, and what
+ * the next pass needs: deleted pods, results of actions, and the controller's own writes that the
+ * informers have not reported yet. A pass reconciles one workflow and carries out the plan. Must be
+ * used on the loop thread. */
 #ifndef TRAINYARD_PIPELINE_CONTROLLER_CACHE_H
 #define TRAINYARD_PIPELINE_CONTROLLER_CACHE_H
 
@@ -38,7 +39,8 @@ struct workflow_entry *workflow_cache_get(struct workflow_cache *cache, const ch
  * the entry if the workflow has no pods left; otherwise the function must be called again when the
  * last pod is gone. */
 void workflow_cache_forget(struct workflow_cache *cache, const char *key);
-/* Stores a change of a pod that the informer has reported. */
+/* Stores a change of a pod that the informer has reported. `old` is NULL for a new pod, `new_` for
+ * a deleted pod. */
 void workflow_cache_change(struct workflow_cache *cache, const char *key, struct kube_object *old,
                            struct kube_object *new_);
 
@@ -49,7 +51,6 @@ void workflow_entry_keep_result(struct workflow_entry *entry, const char *node_i
 /* Drops the first `results` results and the first `gone` deleted pods, which a pass has handled. */
 void workflow_entry_drop(struct workflow_entry *entry, size_t results, size_t gone);
 
-/* Lets the next pass wait for a pod that was created, unless the informer has already reported it.
- */
+/* Lets the next pass wait until the informer has reported a pod that this controller created. */
 void workflow_entry_await_pod(struct workflow_entry *entry, const struct json *pod, int64_t now_ms);
 #endif

@@ -31,8 +31,8 @@ static bool is_permanent(const struct err *err)
            err->code == ERR_UNSUPPORTED || err->code == ERR_MEDIA_TYPE;
 }
 
-/* Handles a failed call: a permanent error becomes the result of the action; after any other error
- * the pass is repeated. */
+/* Handles a failed call: if a result is kept for the action, a permanent error becomes this result;
+ * after any other failure the pass is repeated. */
 static void fail_call(struct call *call, const struct err *err)
 {
     struct workflow_plan_run *run = call->run;
@@ -48,7 +48,8 @@ static bool is_resource(const struct workflow_action *action)
     return action->type >= WORKFLOW_CREATE_RESOURCE && action->type <= WORKFLOW_DELETE_RESOURCE;
 }
 
-/* Keeps the object that the server returned as the result of the action. */
+/* Keeps the object that the server returned as the result of the action. For a new pod no result is
+ * kept: the next pass waits until the informer shows the pod. */
 static void take_answer(struct call *call, const struct json *object)
 {
     struct workflow_plan_run *run = call->run;
@@ -139,7 +140,7 @@ static void on_workflow_part_created(void *context, struct json *object, const s
     }
 }
 
-/* An object that is already gone counts as deleted. */
+/* An object that is already gone, or was replaced by one with another uid, counts as deleted. */
 static void on_workflow_part_deleted(void *context, struct json *object, const struct err *err)
 {
     struct call *call = context;

@@ -1,7 +1,8 @@
-/* The nodes of a workflow: every task, step, pod and retry that has begun or was skipped or
- * omitted, in status.nodes, in Argo's format. A node's name is its path in the workflow ("wf.task",
- * "wf[0].step(1)"). Its id is computed only from this name and the workflow's name, so that every
- * process computes the same id. The pod of a node has the id as its name. */
+/* The nodes of a workflow, in status.nodes, in Argo's format: every task, step, group, pod and
+ * retry that has begun or was skipped, and every omitted task of a dag. A node's name is its path
+ * in the workflow ("wf.task", "wf[0].step(1)"). Its id is computed only from this name and the
+ * workflow's name, so that every process computes the same id. The pod of a node has the id as its
+ * name. */
 #ifndef TRAINYARD_PIPELINE_RECONCILE_NODE_H
 #define TRAINYARD_PIPELINE_RECONCILE_NODE_H
 
@@ -47,7 +48,8 @@ bool workflow_node_set(struct workflow_nodes *nodes, struct json *node, enum wor
 const char *workflow_node_name(const struct json *node);
 bool workflow_node_is_type(const struct json *node, const char *type);
 
-/* Returns the wall time in a field of the node in ms, or -1 if the field is missing. */
+/* Returns the wall time in a field of the node in ms, or -1 if the field is missing or not a
+ * time. */
 int64_t workflow_node_time(const struct json *node, const char *field);
 
 /* Returns the phase as the status shows it ("Succeeded"), or "" for WORKFLOW_ABSENT. */

@@ -27,7 +27,8 @@ enum workflow_action_type {
 struct workflow_action {
     enum workflow_action_type type;
     /* The key under which the result is kept: the id of the node, or "Kind/name" for an object that
-     * must exist before the workflow begins. NULL: no result is kept. */
+     * must exist before the workflow begins. NULL: no result is kept. For WORKFLOW_CREATE_POD only
+     * an error is kept. */
     const char *node_id;
     const char *namespace_, *name;
     /* The uid of the pod or workflow to delete, so that a new object with the same name is not

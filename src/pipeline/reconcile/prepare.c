@@ -1,8 +1,8 @@
-/* Creates the objects that must exist before a workflow begins: the claims of its
+/* Plans the creation of the objects that must exist before a workflow begins: the claims of its
  * volumeClaimTemplates and, with `make_accounts`, the service accounts of its pods. The account
  * "pipeline-runner" also gets the rights that it has in an installation of Kubeflow. The status is
- * not written until all objects exist. If a result is missing, all objects are created again, which
- * does no harm. */
+ * not written until the result of each creation is known. If a result is missing, all objects are
+ * created again, which does no harm. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/spec/workflow.h"
 

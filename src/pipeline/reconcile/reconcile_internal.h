@@ -1,4 +1,5 @@
-/* One pass over one workflow. Only the files of the reconcile include this header. */
+/* The state of one pass over one workflow, and the functions that the files of this folder share.
+ * Only these files include this header. */
 #ifndef TRAINYARD_PIPELINE_RECONCILE_RECONCILE_INTERNAL_H
 #define TRAINYARD_PIPELINE_RECONCILE_RECONCILE_INTERNAL_H
 
@@ -82,8 +83,8 @@ int workflow_pod_build(struct workflow_pass *pass, const struct workflow_call *c
 void workflow_pod_update_node(struct workflow_pass *pass, struct json *node,
                               const struct json *template_, const struct json *pod);
 
-/* Sets the phase of a node. Adds an event if the node fails or ends with an error, or if it is a
- * pod that succeeds. */
+/* Sets the phase of a node. Adds an event if the node fails or ends with an error, or if a node of
+ * type Pod succeeds. */
 void workflow_pass_set(struct workflow_pass *pass, struct json *node, enum workflow_phase phase,
                        const char *message);
 /* Returns the result that is kept for this node id, or NULL. */
@@ -98,7 +99,8 @@ struct workflow_prerequisites {
     bool missing;      /* an object may not exist yet; the plan creates all of them */
     const char *error; /* why an object cannot be created; or NULL */
 };
-/* Plans the creation of these objects. The workflow begins when `missing` is false. */
+/* Plans the creation of these objects. If `missing` is false, the workflow begins, or fails if
+ * `error` is set. */
 struct workflow_prerequisites workflow_pass_prepare(struct workflow_pass *pass);
 /* Lists the claims of the volumeClaimTemplates in the status. */
 void workflow_pass_list_claims(struct workflow_pass *pass);

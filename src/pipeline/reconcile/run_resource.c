@@ -51,7 +51,8 @@ static int parse_manifest(struct workflow_pass *pass, const struct workflow_call
     return 0;
 }
 
-/* Sets the object's name, namespace and owner, and the annotation that names the node. */
+/* Sets the object's name, namespace, owner (with setOwnerReference only), and the annotation that
+ * names workflow and node. */
 static int complete_object(struct workflow_pass *pass, const struct workflow_call *call,
                            const char *node_id, struct json *object, struct err *err)
 {

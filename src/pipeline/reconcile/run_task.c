@@ -22,7 +22,7 @@ static struct json *end_at_once(struct workflow_pass *pass, struct workflow_call
     return node;
 }
 
-/* Runs the task's template once, with `item` in the call's scope. */
+/* Runs the task's template once. If the task has items, call->scope has the current item. */
 static struct json *run_one(struct workflow_pass *pass, struct workflow_call *call,
                             const struct json *task)
 {

@@ -1,6 +1,6 @@
 /* Resolves references when a workflow runs. The validation has checked most of them before
- * (validate_references.c). If a value is missing now, its step has not produced it, or the workflow
- * does not have the label, annotation or member of an item. */
+ * (validate_references.c). A value is missing now if its step has not produced it, or if the
+ * workflow has no such label or annotation, or the item no such member. */
 #include "pipeline/reconcile/reconcile_internal.h"
 #include "pipeline/spec/workflow.h"
 

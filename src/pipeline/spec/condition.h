@@ -6,8 +6,8 @@
 
 #include "base/json/json.h"
 
-/* Evaluates a text whose references have been replaced. Numbers compare as numbers, everything else
- * as text; quotes around a side are removed. Returns 0, -ERR_INVALID for a text that is not a
+/* Evaluates a text whose references have been replaced. Two numbers compare as numbers, everything
+ * else as text; quotes around a side are removed. Returns 0, -ERR_INVALID for a text that is not a
  * condition, or -ERR_UNSUPPORTED for an operator that is not supported. */
 int workflow_condition_eval(struct arena *arena, const char *text, bool *ret, struct err *err);
 

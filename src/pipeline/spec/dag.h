@@ -15,8 +15,9 @@ enum workflow_phase {
     WORKFLOW_SKIPPED, /* the task's condition was false */
     WORKFLOW_OMITTED, /* never started, because a dependency did not succeed, or because of
                          fail_fast */
-    WORKFLOW_FAILED,  /* the program failed */
-    WORKFLOW_ERROR,   /* something other than the program failed */
+    WORKFLOW_FAILED,  /* the program failed, or a deadline, a stop or a failureCondition ended the
+                         node */
+    WORKFLOW_ERROR,   /* another cause, such as a deleted pod or an unresolved reference */
 };
 
 bool workflow_phase_is_final(enum workflow_phase phase);

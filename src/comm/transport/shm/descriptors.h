@@ -9,8 +9,8 @@
 
 enum { DESCRIPTORS_MAX = 128 }; /* limit per message; that of the kernel is 253 */
 
-/* Sends `count` descriptors, at most DESCRIPTORS_MAX, in one message. Does not block. The caller
- * keeps its descriptors. */
+/* Sends `count` descriptors in one message. `count` must not exceed DESCRIPTORS_MAX. Does not block
+ * if `link` is non-blocking. The caller keeps its descriptors. */
 int descriptors_send(int link, const int *fds, int count, struct err *err);
 
 /* Receives exactly `count` descriptors in one message. Waits until `deadline` (monotonic, ms). If

@@ -1,12 +1,12 @@
 /* Finds out which members of a group share a machine, and connects them with Unix sockets, over
  * which they pass descriptors to each other. Each member of a host has one connection to the
  * leader, which is the lowest rank of the host. Members share a machine if they have the same boot
- * id and can connect to the Unix socket of the leader. The socket is in the directory
- * TRAINYARD_PEERS_DIR or /run/trainyard/peers, which pods of one job on one node share. If the
- * socket cannot be created there, an abstract socket in the network namespace is used. A random
- * token, sent over the authenticated control connections, authenticates a member that connects.
- * Called by shm only. If one member of a host fails to connect, all members of that host use TCP,
- * and all members of the group learn this. */
+ * id and can connect to the Unix socket of the leader. The socket is in the directory that
+ * TRAINYARD_PEERS_DIR names, by default /run/trainyard/peers, which pods of one job on one node
+ * share. If the socket cannot be created there, an abstract socket in the network namespace is
+ * used. A random token, sent over the authenticated control connections, authenticates a member
+ * that connects. Called by shm only. If one member of a host fails to connect, all members of that
+ * host use TCP, and all members of the group learn this. */
 #ifndef TRAINYARD_COMM_TRANSPORT_SHM_HOST_LINKS_H
 #define TRAINYARD_COMM_TRANSPORT_SHM_HOST_LINKS_H
 
