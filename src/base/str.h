@@ -33,9 +33,9 @@ int str_to_double(const char *text, double *ret, struct err *err);
  * Empty pieces are included. `ret_count` may be NULL. */
 char **str_split(struct arena *arena, const char *text, char separator, size_t *ret_count);
 
-/* Returns the candidate with the smallest edit distance to `word`. Ignores candidates with a
- * distance above 2, with a distance that is not below their length, or with more than 64 bytes.
- * Used for "did you mean …". Returns NULL if no candidate is left, or if `word` has more than 64
+/* Returns the candidate with the smallest edit distance to `word`. Considers only
+ * candidates of at most 64 bytes whose distance is at most 2 and less than their own length. Used
+ * for "did you mean …". Returns NULL if no candidate is left, or if `word` has more than 64
  * bytes. */
 const char *str_nearest(const char *word, const char *const *candidates, size_t count);
 
@@ -46,8 +46,8 @@ bool str_is_dns_label(const char *text);
 bool str_is_dns_subdomain(const char *text);
 bool str_is_dns1035_label(const char *text);
 
-/* Returns the text as one word of a shell command: the text itself if a POSIX shell needs no quotes
- * for any of its characters, else the text in single quotes. */
+/* Returns the text as one word of a POSIX shell command: the text itself if it is not empty and
+ * surely needs no quotes, else the text in single quotes. */
 const char *str_shell_word(struct arena *arena, const char *text);
 
 /* Copies the text into an array of `size` bytes, at least 1. The result is always NUL-terminated.

@@ -57,8 +57,8 @@ bool peer_listener_has_room(const struct peer_listener *peer_listener, uint32_t 
     return peer_listener->fd >= 0 && listener_find_room(peer_listener, size, &evict);
 }
 
-/* A flood of connections cannot exclude members: when the limit is reached, the oldest pending peer
- * that is not authenticated is dropped. */
+/* When the limit is reached, drops the oldest pending peer that is not authenticated. So a flood of
+ * connections cannot exclude authenticated members. */
 void peer_listener_accept(struct peer_listener *peer_listener,
                           const struct handshake_identity *identity, int64_t now)
 {

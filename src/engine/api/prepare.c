@@ -72,8 +72,8 @@ static int check_name_is_free(struct api_call *call, const char *name, struct er
 }
 
 /* Sets the name of the object from its generateName, if it has one. If an object of this name
- * exists already, tries again, up to 7 times. A pool thread cannot check whether such an object
- * exists; if it does, api_prepare_create_stored() returns an error. */
+ * exists already, tries again, up to 7 times. On a pool thread this is not checked, and
+ * api_prepare_create_stored() later returns an error if the name is taken. */
 static void generate_name(struct api_call *call, struct json *object)
 {
     const char *base = json_get_string(json_get(object, "metadata"), "generateName", "");
@@ -155,8 +155,8 @@ int api_prepare_create_local(struct api_call *call, struct json *object, struct 
     return 0;
 }
 
-/* Runs the `admit` hook of the kind, checks the size of the object, and runs the `admit` hook for
- * every kind. `old` is NULL on create. */
+/* Runs the `admit` hook of the kind, checks the size of the object, and runs the `admit` hook that
+ * all kinds share. `old` is NULL on create. */
 static int prepare_admit(struct api_call *call, struct json *object, const struct json *old,
                          struct err *err)
 {

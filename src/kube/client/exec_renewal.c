@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 enum {
-    /* A credential is renewed at most this long before it expires. A credential with a short
-     * lifetime is renewed after four fifths of that time. */
+    /* A credential is renewed at most this long before it expires. If less than five times as much
+     * is left, it is renewed after four fifths of the time left. */
     AHEAD_MAX_MS = 60 * 1000,
     GAP_MIN_MS = 5 * 1000,      /* least time between two runs */
     GAP_MAX_MS = 5 * 60 * 1000, /* longest time to the next run after failures */

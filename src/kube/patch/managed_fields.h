@@ -13,8 +13,9 @@
 enum {
     MANAGED_NAME_MAX = 128,    /* bytes of a manager's name */
     MANAGED_ENTRIES_MAX = 500, /* entries per object; a longer list is invalid */
-    MANAGED_UPDATERS_MAX = 10, /* entries of operation Update; of more entries, the oldest with the
-                                  same apiVersion are merged */
+    /* Limit of entries of operation Update. Above it, the oldest entries with the same apiVersion
+     * are merged. */
+    MANAGED_UPDATERS_MAX = 10,
 };
 
 /* The part of an object that a write can change. The server ignores changes outside of this part,
@@ -39,7 +40,7 @@ struct managed_write {
 /* Sets the managedFields of `object`, the result of a write to `old` (NULL: a new object). `object`
  * still has the managedFields that the client sent. A valid list with fields replaces the list of
  * `old`. An empty list removes all owners. Other lists, and all lists in a write to a subresource,
- * are ignored. If an existing object has no owners after this step, it stays without
+ * are ignored. If `old` is not NULL and the chosen list is empty, `object` gets no
  * managedFields. */
 void managed_fields_track(struct arena *arena, const struct managed_write *write,
                           const struct json *old, struct json *object);
@@ -87,7 +88,7 @@ struct managed_entry *managed_fields_add(struct arena *arena, struct managed_fie
                                          const struct managed_write *write, bool applied);
 
 /* Returns the set without the fields that are never owned: apiVersion, kind, metadata itself, the
- * object's name and namespace, and the metadata that the server sets. */
+ * object's name and namespace, and most of the metadata that the server sets. */
 struct fieldset managed_fields_strip(struct arena *arena, struct fieldset set);
 /* Returns the paths of the set that the write can change. */
 struct fieldset managed_fields_in_scope(struct arena *arena, const struct managed_write *write,
@@ -95,8 +96,9 @@ struct fieldset managed_fields_in_scope(struct arena *arena, const struct manage
 /* Returns the object with which a new object is compared: typed_zero(), or {} for a custom
  * resource. A field of the new object that has the same value there gets no owner. */
 struct json *managed_fields_zero(struct arena *arena, const struct managed_write *write);
-/* Removes the fields that differ between `old` and `object` from all entries. Adds those that
- * `object` has to the writer's entry of operation Update. Neither object may be NULL. */
+/* Removes the fields that differ between `old` and `object`, and that the write can change, from
+ * all entries. Adds the fields among them that exist in `object` to the writer's entry of operation
+ * Update. Merges the oldest of such entries if there are too many. Neither object may be NULL. */
 void managed_fields_update(struct arena *arena, struct managed_fields *managed,
                            const struct managed_write *write, const struct json *old,
                            const struct json *object);

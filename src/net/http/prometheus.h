@@ -54,8 +54,8 @@ void prometheus_observe(struct prometheus_metric *histogram, double value, ...)
 void prometheus_set_buckets(struct prometheus_metric *histogram, const uint64_t *buckets,
                             double sum);
 
-/* A callback that runs before each prometheus_write(). It sets gauges whose values are computed
- * only on demand. The owner keeps the struct valid until prometheus_collector_remove(). */
+/* A callback that runs before each prometheus_write(). It updates metrics whose values are
+ * computed only on demand. The owner keeps the struct valid until prometheus_collector_remove(). */
 struct prometheus_collector {
     void (*collect)(struct prometheus_collector *collector);
     struct prometheus_collector *next;
@@ -65,7 +65,7 @@ void prometheus_collector_add(struct prometheus *prometheus,
 void prometheus_collector_remove(struct prometheus *prometheus,
                                  struct prometheus_collector *collector);
 
-/* Runs the collectors, then appends all metrics in the text format. */
+/* Runs the collectors, then appends all metrics that have a value, in the text format. */
 void prometheus_write(struct prometheus *prometheus, struct buf *text);
 
 #endif

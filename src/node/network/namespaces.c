@@ -53,7 +53,7 @@ enum {
 struct node_namespaces {
     bool is_new;    /* this process has created the pod network */
     bool nested;    /* see node_namespaces_are_nested() */
-    char *plain;    /* sentences that say why there are no namespaces; NULL if there are */
+    char *plain;    /* sentences that say why pods have no namespaces; NULL if they have some */
     int network_fd; /* the pod network; -1 if there are no namespaces */
     char *lock;     /* the path of the holder's lock file */
     struct cgroup_base *groups;
@@ -236,7 +236,7 @@ static int find_holder(struct node_namespaces *space, const char *state_dir, con
         result = space->nested ? join_holder_user_namespace(pidfd, pid, err) : 0;
     } else if (result == -ERR_NOT_FOUND) {
         space->is_new = true;
-        /* Pods of an earlier run have lost their network and can reach nothing. So they are ended
+        /* Pods of an earlier run have lost their network, or had no namespaces. So they are ended
          * here, and start again in the new network. */
         result = end_pods(state_dir, err);
         if (result == 0)
@@ -325,7 +325,7 @@ const char *node_note(struct arena *arena, const char *state_dir)
         return plain;
     if (helper_process_find(&HELPER_HOLDER, state_dir, &pidfd, NULL) == -ERR_NOT_FOUND)
         return "the process that holds the pod network has ended: no pod can be started until "
-               "another one is running";
+               "another such process is running";
     return egress_complaint(arena, state_dir);
 }
 

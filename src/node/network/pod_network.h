@@ -1,5 +1,5 @@
-/* Defines the addresses of the pod network, a private network behind a bridge. They are the same in
- * every cluster, because each cluster has its own network namespace. The pods of node n have
+/* Defines the addresses of the pod network, a private network behind a bridge. All clusters can use
+ * the same addresses, because each has its own network namespace. The pods of node n have
  * addresses in 10.244.<n+1>.0/24. */
 #ifndef TRAINYARD_NODE_NETWORK_POD_NETWORK_H
 #define TRAINYARD_NODE_NETWORK_POD_NETWORK_H
@@ -25,7 +25,8 @@ enum {
     POD_NETWORK_PODS_MAX = 254, /* per node */
 };
 
-/* Returns true for an address in POD_NETWORK: a pod's or the gateway's, but not a service's. */
+/* Returns true for an address in POD_NETWORK, which has the pods and the gateway, but not the
+ * services. */
 static inline bool pod_network_has(struct in_addr address)
 {
     return (ntohl(address.s_addr) & 0xffff0000) == 0x0af40000; /* 10.244.0.0/16 */

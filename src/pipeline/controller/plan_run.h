@@ -12,8 +12,9 @@ struct workflow_plan_run {
     struct kube_pass pass;
     struct workflow_entry *entry;
     struct workflow_plan plan;
-    size_t gone_count;   /* deleted pods that the plan has handled */
-    size_t result_count; /* results of actions that the plan has handled */
+    /* The number of deleted pods and of results of earlier actions in `entry` that the plan took
+     * into account. */
+    size_t gone_count, result_count;
 };
 
 extern const struct kube_pass_stages WORKFLOW_PLAN_RUN_STAGES; /* the stages of `pass` */

@@ -4,8 +4,8 @@
  * sums of a tile of pixels × channels stay in registers. The gradient of the input is the same
  * product with transposed weights. It is computed separately for each phase of the stride
  * (conv_walk.h), because all pixels of a phase use the same taps. The gradient of the weights keeps
- * the sums of a tile of taps × channels in registers over all pixels of several pictures.
- * conv_tile.h and conv_tile_neon.h have both inner loops.
+ * the sums of a tile of weights (rows × output channels) in registers over all pixels of several
+ * pictures. The two inner loops are in conv_tile.h, and for NEON in conv_tile_neon.h.
  *
  * Built once per instruction set, and called through the table of channels.c. The number of output
  * channels must be a multiple of the vector length. If the number of input channels is not,
@@ -208,8 +208,8 @@ static void direct_backward_data(const struct conv_shape *s, const float *d_out,
     }
 }
 
-/* Computes the gradient of `taps` taps for all output channels, so that d_weights is read and
- * written sequentially. */
+/* Adds the gradient of `taps` rows of weights for all output channels, so that d_weights is read
+ * and written sequentially. */
 ALWAYS_INLINE void conv_weights_rows(int taps, const struct conv_walk *walk, const float *from,
                                      const float *d_out, float *d_weights)
 {

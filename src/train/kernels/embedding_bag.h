@@ -1,7 +1,7 @@
-/* Converts bags of ids to vectors. The vector of a bag is the sum, or the mean, of the table rows
- * with its ids. In the backward pass only these rows have a gradient, so the cost of a step depends
- * on the number of ids and not on the size of the table. The caller provides the memory of all
- * results, and the scratch memory. */
+/* Converts bags of ids to vectors. The vector of a bag is the sum of the table rows with
+ * its ids, each times its weight, or the mean of the rows without weights. In the backward pass
+ * only these rows have a gradient, so the cost of a step depends on the number of ids and not on
+ * the size of the table. The caller provides the memory of all results, and the scratch memory. */
 #ifndef TRAINYARD_TRAIN_KERNELS_EMBEDDING_BAG_H
 #define TRAINYARD_TRAIN_KERNELS_EMBEDDING_BAG_H
 
@@ -11,7 +11,8 @@
 
 struct embedding_bags {
     size_t count;
-    /* count + 1 positions in `ids`; bag b has the ids at offsets[b] to offsets[b + 1] - 1 */
+    /* count + 1 positions in `ids`, the first is 0; bag b has the ids at offsets[b] to
+     * offsets[b + 1] - 1 */
     const size_t *offsets;
     const int64_t *ids;   /* rows of the table; NULL: ids32 has them */
     const int32_t *ids32; /* rows of the table in 32 bits; used if `ids` is NULL */

@@ -17,8 +17,8 @@
 enum { HOLDER_MAX = 256 }; /* size of the text in the lock file, which describes its holder */
 #define RUN_LINE "run %016" PRIx64 "\n"
 
-/* Writes "process 12 on host since 2026-01-02T03:04:05Z" and, if the run has other workers, a line
- * that identifies the run to them. */
+/* Writes "process 12 on host since 2026-01-02T03:04:05Z" and, if `run` is not 0, a line that
+ * identifies the run to its other workers. */
 static void describe_self(uint64_t run, char text[HOLDER_MAX])
 {
     char host[128] = "", since[MOMENT_TEXT_MAX];

@@ -13,11 +13,11 @@
 #define MODEL_DIR_LOCK "run.lock"
 
 /* Creates the directory and locks it. The lock lasts until the caller closes *ret_fd. The lock file
- * is never removed. `run` is the same number on all workers of the run; 0: no other workers.
- * Returns 0 if the directory is locked. Returns 1 if the directory can be used but not locked, for
- * example because the file system has no locks; then `err` has the reason, and the caller closes
- * *ret_fd, too. Returns -ERR_CONFLICT if another process has the lock; the message names that
- * process. Returns another error if the directory or the lock file cannot be created. */
+ * is never removed. `run` is the same number on all workers of the run; 0 if no other worker looks
+ * for it. Returns 0 if the directory is locked. Returns 1 if the directory can be used but not
+ * locked, for example because the file system has no locks; then `err` has the reason, and the
+ * caller closes *ret_fd, too. Returns -ERR_CONFLICT if another process has the lock; the message
+ * names that process. Returns another error if the directory or the lock file cannot be created. */
 int model_dir_claim(const char *directory, uint64_t run, int *ret_fd, struct err *err);
 
 /* Returns whether the process that most recently locked the directory belongs to run `run`. Returns

@@ -1,6 +1,8 @@
 /* Implements the mode install: copies this program into a volume of a pod, where it becomes the
- * wrapper of a pipeline step (step/helper/output.c). Runs in an init container of the pod, on any
- * cluster. The main container mounts the volume too, so its image need not contain the wrapper. */
+ * wrapper of a pipeline step (step/helper/output.c). If the step is a script, also writes its text,
+ * which pipeline/reconcile/pod_build.c puts into $TRAINYARD_SCRIPT. Runs in an init container of
+ * the pod, on any cluster. The main container mounts the volume too, so its image need not contain
+ * the wrapper. */
 #include "node/step/step.h"
 
 #include "base/buf.h"

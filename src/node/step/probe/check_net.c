@@ -1,6 +1,6 @@
 /* Runs probes and hooks over the network: a TCP connection, an HTTP GET, or gRPC's health check.
  * This code runs in a child of the supervisor, in the pod's network, and may block until its
- * deadline. The messages are those of the kubelet. */
+ * deadline. Where the kubelet has a message, it is used. */
 #include "node/step/probe/check.h"
 
 #include "node/step/probe/http.h"
@@ -129,7 +129,7 @@ int step_dial(const char *resolv_conf, const char *host, int port, int64_t deadl
 static const char TIMED_OUT[] =
     "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
 
-/* Makes `fd` the descriptor `as` of a program that is executed next. If both are the same number,
+/* Gives `fd` the number `as` in the program that is executed next. If both are the same number,
  * dup2() would leave close-on-exec set. */
 static bool hand_over(int fd, int as)
 {
@@ -163,8 +163,8 @@ static int start_tls(const struct step_check_options *options, const char *host,
     return pid < 0 ? -1 : 0;
 }
 
-/* Sends the request and reads the head of the answer. For a redirect it also reads the body, until
- * it ends or is long enough. */
+/* Sends the request and reads the head of the answer. For a status 3xx it also reads the body,
+ * until it ends or is long enough. */
 static int check_exchange(int in, int out, const struct buf *request, int64_t deadline_ms,
                           struct buf *text, struct step_answer *ret, struct err *err)
 {
