@@ -32,7 +32,7 @@ struct json *claim_make_volume(struct arena *arena, const struct json *claim,
 
 /* Returns whether the volume is free or its claimRef names the claim, and the volume fits the claim
  * and is better than `best` (NULL: none yet). A volume whose claimRef names the claim is better
- * than a free volume. Of two free volumes, the smaller is better. */
+ * than a free volume, and the smaller of two free volumes is better. */
 bool claim_prefers(struct arena *arena, const struct json *claim, const struct json *volume,
                    const struct json *best);
 
