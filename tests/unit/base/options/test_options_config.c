@@ -61,7 +61,6 @@ static const struct option OPTIONS[] = {
      .help = "where"},
     {.name = "name", .type = OPTION_STRING, FIELD(name), .help = "name"},
     {.name = "label", .type = OPTION_LIST, FIELD(labels), .help = "labels"},
-    {.name = "tag", .type = OPTION_LIST, FIELD(tags), .fallback = "all", .help = "tags"},
     {0},
 };
 
@@ -226,7 +225,7 @@ static void a_config_file_sets_values(void **state)
     _cleanup_free_ char *expected = mem_printf(
         "{\"config\":\"%s\",\"plain\":true,\"steps\":20,\"learning-rate\":0.001,"
         "\"optimizer\":\"sgd\",\"model-dir\":\"/model\",\"name\":\"007\",\"label\":[\"a\","
-        "\"2\"],\"tag\":[\"all\"]}",
+        "\"2\"]}",
         path);
     assert_string_equal(json_to_string(arena, options_to_json(arena, &COMMAND, &values, 0, 0)),
                         expected);
@@ -250,17 +249,27 @@ static void command_line_and_environment_override_the_file(void **state)
 
 static void an_empty_list_in_the_file_replaces_the_default(void **state)
 {
+    static const struct option TAG_OPTIONS[] = {
+        {.name = "config", .type = OPTION_CONFIG, FIELD(config), .help = "file"},
+        {.name = "tag", .type = OPTION_LIST, FIELD(tags), .fallback = "all", .help = "tags"},
+        {0},
+    };
+    static const struct command TAGS = {
+        .name = "tags", .options = TAG_OPTIONS, .values_size = sizeof(struct values)};
     static const struct {
         const char *text;
         size_t count;
     } ROWS[] = {{"{}\n", 1}, {"tag: []\n", 0}, {"tag: [a, b]\n", 2}};
+    char *argv[] = {(char *)"--config", path};
     for (size_t i = 0; i < ARRAY_SIZE(ROWS); i++) {
         struct values values;
+        const char **arguments = NULL;
+        size_t count;
         write_config(ROWS[i].text);
-        assert_int_equal(parse(&values, NULL, "@", NULL), 0);
+        assert_int_equal(options_parse(&TAGS, 2, argv, &values, &arguments, &count, NULL), 0);
         assert_int_equal(values.tags.count, ROWS[i].count);
-        options_release(&COMMAND, &values);
-        unlink(path);
+        free(arguments);
+        options_release(&TAGS, &values);
     }
 }
 
