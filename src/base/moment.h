@@ -1,5 +1,5 @@
-/* Points in time and their text form. Code that makes decisions reads no clock, but takes the
- * current time as a parameter `now`. All times are in milliseconds unless their name gives another
+/* Points in time and their text form. Pure functions read no clock, but take the current time
+ * as a parameter `now`. All times are in milliseconds unless their name gives another
  * unit. Monotonic time is for waiting. Unix wall time is for times that are stored or shown. */
 #ifndef TRAINYARD_BASE_MOMENT_H
 #define TRAINYARD_BASE_MOMENT_H

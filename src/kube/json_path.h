@@ -9,7 +9,7 @@
 
 enum {
     JSON_PATH_STEPS_MAX = 64,   /* names, positions and filters of one path */
-    JSON_PATH_FOUND_MAX = 1000, /* values that json_path_find() returns */
+    JSON_PATH_FOUND_MAX = 1000, /* values that json_path_find() keeps after each step */
     /* The highest position in a path of json_path_find_one() and json_path_find_dotted(). */
     JSON_PATH_POSITION_MAX = 1000000,
 };
@@ -21,8 +21,8 @@ struct json_path;
 int json_path_parse(struct arena *arena, const char *text, const struct json_path **ret,
                     struct err *err);
 
-/* Returns the values that the path names, in their order in the object, at most
- * JSON_PATH_FOUND_MAX. The array is in the arena and ends with NULL. */
+/* Returns the values that the path names, at most JSON_PATH_FOUND_MAX, in their order in the object
+ * (for '..', a value before the values in it). The array is in the arena and ends with NULL. */
 const struct json *const *json_path_find(struct arena *arena, const struct json_path *path,
                                          const struct json *object);
 

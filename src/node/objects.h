@@ -16,8 +16,7 @@ struct node_objects {
                               const char *namespace_, const char *name);
     void *context;
     /* Returns the next service of the namespace, or NULL after the last one. `*position` must be 0
-     * in the first call. The pointer itself is NULL if no services are listed, for example for a
-     * pod without namespaces. */
+     * in the first call. The pointer itself may be NULL: then there are no services. */
     const struct json *(*next_service)(void *context, const char *namespace_, size_t *position);
 };
 

@@ -18,13 +18,13 @@
 
 enum {
     TIMEOUT_MS = 5 * 60 * 1000,
-    JOIN_MIN_MS = 10000, /* least time limit of the first call, because a member may be suspended */
+    JOIN_MIN_MS = 10000, /* minimum time limit of the first call after a rendezvous */
     REPORT_MS = 5000,
     PEER_TIMEOUT_MS = 5000,
 };
 
 struct formation {
-    struct rendezvous_options rendezvous;  /* options for all tasks of the cluster */
+    struct rendezvous_options rendezvous;  /* options for the chief and all workers */
     struct tls_stream_context *encryption; /* NULL: connections are not encrypted */
     struct buf secret;
     int64_t timeout_ms;
@@ -151,7 +151,7 @@ int formation_new(const struct comm_options *options, struct formation **ret, st
         .context = options->context,
     };
     /* In the master form, the tasks learn the addresses of each other only when all have connected
-     * to rank 0. So some of the tasks cannot form a group alone. */
+     * to rank 0. So a group of only some of the tasks cannot form. */
     if (options->min_members && size > 1 && size <= MEMBERSHIP_TASKS_MAX &&
         !options->config->master_form)
         result = formation_init_elastic(formation, options, err);
@@ -220,16 +220,16 @@ static int formation_join(const struct formation *formation,
         return result;
     }
     control_set_timeout(control, formation->timeout_ms);
-    /* Until this task has training state, a member may be reading a checkpoint; it does not answer
-     * meanwhile. */
+    /* While this task has no training state, the group may just be starting. Members may then be
+     * reading a checkpoint and not answer, so the longer timeout applies. */
     if (formation->peer_timeout_ms && !formation->live)
         control_set_peer_timeout(control, formation->timeout_ms);
     *ret = control;
     return 0;
 }
 
-/* Forms a group of all tasks. Sets *ret_met to whether all members have connected: if so, another
- * attempt makes sense after a failure. */
+/* Forms a group of the chief and all workers. Sets *ret_met to whether all members have connected:
+ * if so, another attempt makes sense after a failure. */
 static int formation_connect_all(struct formation *formation, int64_t deadline,
                                  struct control **ret, struct connection_set *ret_connections,
                                  bool *ret_met, struct err *err)
@@ -311,8 +311,8 @@ static int formation_connect_some(struct formation *formation, int64_t deadline,
     return formation_connect_members(formation, list, ret, ret_connections, err);
 }
 
-/* A member may die when some members have connected to it and others have not. A group that breaks
- * while it forms is formed again, until the deadline. */
+/* A member may die when some members have connected to it and others have not. A group that loses
+ * a member while it forms is formed again, until the deadline. */
 int formation_connect(struct formation *formation, struct control **ret,
                       struct connection_set *ret_connections, struct err *err)
 {

@@ -1,5 +1,5 @@
-/* Checks that a schema is structural: it must give the types of all fields outside of allOf, anyOf,
- * oneOf and not; see definition.h. */
+/* Checks that a schema is structural: it must give the type of every field, but not inside `allOf`,
+ * `anyOf`, `oneOf` or `not`; see definition.h, also for the exceptions. */
 #include "base/mem.h"
 #include "base/pattern/pattern.h"
 #include "base/str.h"

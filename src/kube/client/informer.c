@@ -41,7 +41,7 @@ static const struct state_row STATES[] = {
 struct slot {
     struct kube_object *object;
     size_t position;      /* position in the informer's vector */
-    uint64_t list_number; /* number of the newest list that had the object */
+    uint64_t list_number; /* number of the newest list when the object was last received */
 };
 
 struct change {

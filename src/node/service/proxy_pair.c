@@ -15,7 +15,8 @@
 
 enum {
     TRIES_MAX = 8, /* backends tried per client */
-    SYN_TRIES = 3, /* TCP_SYNCNT: if a backend does not answer, the next is tried after 15 s */
+    SYN_TRIES =
+        3, /* TCP_SYNCNT: if a backend does not answer, the next is tried after 15 to 19 s */
     KEEPALIVE_IDLE_S = 60,
     KEEPALIVE_INTERVAL_S = 10,
 };
@@ -90,8 +91,8 @@ static void set_options(int fd)
 bool proxy_keeps_client_address(struct in_addr client, struct in_addr to)
 {
     /* A pod drops packets that come from its own address, so the two addresses must differ. Both
-     * must be pods: the rules that deliver a pod's answers to the proxy do not see answers to the
-     * gateway itself. */
+     * must be pods, because the rules that deliver answers to the proxy see only packets between
+     * pods. */
     return pod_network_has_pod(client) && pod_network_has_pod(to) && client.s_addr != to.s_addr;
 }
 

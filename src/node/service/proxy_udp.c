@@ -71,8 +71,8 @@ static void on_reply(struct epoll_watch *watch, uint32_t events)
         ssize_t size = recv(session->fd, piece, RELAY_PIECE, 0);
         if (size < 0 && (errno == EAGAIN || errno == EINTR))
             return;
-        /* For example, no process listens at the backend. The client's next datagram begins a new
-         * session. */
+        /* The backend cannot be reached, for example because no process listens there. The client's
+         * next datagram begins a new session. */
         if (size < 0) {
             session_end(session);
             return;
@@ -149,7 +149,8 @@ static bool is_backend_of(const struct proxy_listener *listener, const struct pr
 }
 
 /* Returns one session whose backend is not in the list of backends any more, or NULL. The caller
- * ends it and calls again, because the end of a session ends the iteration over the map. */
+ * ends it and calls again, because session_end() removes the session from the map and the
+ * iteration cannot continue. */
 static struct session *find_stale_session(const struct proxy_listener *listener)
 {
     const char *key;

@@ -1,6 +1,6 @@
 /* Stores which host ports each job has reserved for its replicas with hostNetwork. Such replicas
- * share the ports of their node, so each gets a port that no other replica of any job has. There is
- * one table per process, which the controllers of all kinds share. It is only a cache: the ports of
+ * share the ports of their node, so each gets a port that no other replica of any job has. The
+ * controllers of all kinds in a process share one table. It is only a cache: the ports of
  * a job are stored on the job, and controllers fill the table from the jobs they watch. Controllers
  * change the table on their loop thread. The reconcile only reads it. */
 #ifndef TRAINYARD_OPERATOR_RECONCILE_HOST_PORTS_H

@@ -1,5 +1,5 @@
-/* Reads and writes the text form of a pod's spec; see pod/record/spec.h. Every field is one row of
- * a table. The keys KEY_… begin the part of a container, a mount or a volume in memory. */
+/* Reads and writes the text form of a pod's spec; see pod/record/spec.h. Nearly every field is one
+ * row of a table. The keys KEY_… begin the part of a container, a mount or a volume in memory. */
 #include "node/pod/record/spec.h"
 
 #include "base/mem.h"
@@ -203,7 +203,8 @@ static int spec_open_part(struct spec_reader *reader, const char *key, const cha
     return 1;
 }
 
-/* Stores the record in the object whose table has the key: first the mount, last the pod. */
+/* Searches the tables for the key, from the mount's to the pod's, and stores the record in the
+ * object of the first table that has it. */
 static int spec_read_record(struct spec_reader *reader, const char *key, const char *value,
                             struct err *err)
 {
