@@ -95,6 +95,7 @@ static inline struct list_link *list_begin(const struct list_head *list)
 #define LIST_FIRST(list, type, member)                                                             \
     (list_is_empty(list) ? NULL : CONTAINER_OF((list)->head.next, type, member))
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): a declared name cannot be in parentheses */
 /* Visits each item as `type *item`. The body may append items, but must not remove `item`. */
 #define LIST_EACH(type, item, list, member)                                                        \
     for (type *item = CONTAINER_OF(list_begin(list), type, member);                                \
@@ -106,5 +107,6 @@ static inline struct list_link *list_begin(const struct list_head *list)
          &item->member != &(list)->head &&                                                         \
          (item##_next = CONTAINER_OF(item->member.next, type, member), true);                      \
          item = item##_next)
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #endif

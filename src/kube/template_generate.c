@@ -122,7 +122,7 @@ int kube_template_generate(struct arena *arena, const char *from, const char **r
             add_letter(&alphabet, *at++);
         if (at && !literal)
             at = read_count(at, &count);
-        if (!at)
+        if (!at || alphabet.count == 0)
             return err_set(err, ERR_INVALID,
                            "'%.100s' is not a valid expression: write text and classes such as "
                            "[a-z0-9]{8}, with counts from 1 to %d",

@@ -80,15 +80,15 @@ struct upload_page *upload_page_free(struct upload_page *page)
 
 static bool is_blank_picture(const float *pixels, size_t count, size_t channels)
 {
-    double values = (double)(count / channels);
+    size_t values = count / channels;
     for (size_t channel = 0; channel < channels; channel++) {
         double sum = 0, squares = 0;
         for (size_t i = channel; i < count; i += channels) {
             sum += (double)pixels[i];
             squares += (double)pixels[i] * (double)pixels[i];
         }
-        double mean = sum / values;
-        if (squares / values - mean * mean >= BLANK * BLANK)
+        double mean = sum / (double)values;
+        if (squares / (double)values - mean * mean >= BLANK * BLANK)
             return false;
     }
     return true;

@@ -136,7 +136,7 @@ static int up_start(const struct up_values *wanted, struct err *err)
             http_listen("127.0.0.1", (int)wanted->port, &options.listen_fd, &options.port, err);
     if (result < 0 && err->sys == EADDRINUSE)
         return port_taken_error(wanted->port, err);
-    if (result < 0)
+    if (result != 0)
         return result;
     options.node_names = cluster.node_names;
     options.size = cluster.size;

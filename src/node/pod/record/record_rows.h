@@ -53,35 +53,35 @@ struct record_table {
 /* Rows by type: field `member` of the struct type `owner` has the key `name`. */
 #define RECORD_ROW_TEXT(owner, member, name)                                                       \
     {                                                                                              \
-        .key = name, .type = RECORD_TEXT, .offset = offsetof(owner, member)                        \
+        .key = (name), .type = RECORD_TEXT, .offset = offsetof(owner, member)                      \
     }
 #define RECORD_ROW_BOOL(owner, member, name)                                                       \
     {                                                                                              \
-        .key = name, .type = RECORD_BOOL, .offset = offsetof(owner, member)                        \
+        .key = (name), .type = RECORD_BOOL, .offset = offsetof(owner, member)                      \
     }
 #define RECORD_ROW_STRINGS(owner, member, name)                                                    \
     {                                                                                              \
-        .key = name, .type = RECORD_STRINGS, .offset = offsetof(owner, member)                     \
+        .key = (name), .type = RECORD_STRINGS, .offset = offsetof(owner, member)                   \
     }
 #define RECORD_ROW_CHARS(owner, member, name)                                                      \
     {                                                                                              \
-        .key = name, .type = RECORD_CHARS, .offset = offsetof(owner, member),                      \
+        .key = (name), .type = RECORD_CHARS, .offset = offsetof(owner, member),                    \
         .size = sizeof(((owner *)NULL)->member)                                                    \
     }
 #define RECORD_ROW_INT(owner, member, name, least, most)                                           \
     {                                                                                              \
-        .key = name, .type = RECORD_INT, .offset = offsetof(owner, member), .min = least,          \
-        .max = most                                                                                \
+        .key = (name), .type = RECORD_INT, .offset = offsetof(owner, member), .min = (least),      \
+        .max = (most)                                                                              \
     }
 #define RECORD_ROW_INT64(owner, member, name, least, most)                                         \
     {                                                                                              \
-        .key = name, .type = RECORD_INT64, .offset = offsetof(owner, member), .min = least,        \
-        .max = most                                                                                \
+        .key = (name), .type = RECORD_INT64, .offset = offsetof(owner, member), .min = (least),    \
+        .max = (most)                                                                              \
     }
 #define RECORD_ROW_WORD(owner, member, name, names, name_count)                                    \
     {                                                                                              \
-        .key = name, .type = RECORD_WORD, .offset = offsetof(owner, member), .size = name_count,   \
-        .words = names                                                                             \
+        .key = (name), .type = RECORD_WORD, .offset = offsetof(owner, member),                     \
+        .size = (name_count), .words = (names)                                                     \
     }
 
 void record_rows_write(const struct record_table *table, const void *object, struct buf *buf);

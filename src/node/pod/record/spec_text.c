@@ -13,7 +13,7 @@
 
 #define LIMIT_ROW(owner, member, name)                                                             \
     {                                                                                              \
-        .key = name, .type = RECORD_INT64, .offset = offsetof(owner, limits.member),               \
+        .key = (name), .type = RECORD_INT64, .offset = offsetof(owner, limits.member),             \
         .max = INT64_MAX, .skips_empty = true                                                      \
     }
 #define LIMIT_ROWS(owner)                                                                          \
